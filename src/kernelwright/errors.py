@@ -1,0 +1,61 @@
+"""The errors a caller can meet, and what each means for the exit code.
+
+::
+
+    KernelwrightError              exit 1: a fault of ours
+    ├── JudgeError                 the judging machinery broke (a verifier died, a control failed)
+    └── UserError                  exit 2: the user must change or install something
+        ├── UsageError             an argument or a combination of arguments is wrong
+        ├── PrerequisiteError      something is missing on this machine
+        ├── TaskError              a task cannot be read, or its reference does not work
+        ├── HeaderError            a candidate's header cannot be read
+        └── StoreError             the store cannot be opened, read or written
+
+A candidate's failure is never an exception: it is an outcome of an evaluation.
+"""
+
+
+class KernelwrightError(Exception):
+    """Base of every error raised on purpose.
+
+    Args:
+        message: what is wrong, one sentence without a final period.
+        hint: what to do about it, or an empty string.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class JudgeError(KernelwrightError):
+    """The judging machinery broke; no verdict was given."""
+
+
+class UserError(KernelwrightError):
+    """The user must change something; shown without a traceback."""
+
+    exit_code = 2
+
+
+class UsageError(UserError):
+    """An argument, or a combination of arguments, is wrong."""
+
+
+class PrerequisiteError(UserError):
+    """Something that must be installed or allowed is missing."""
+
+
+class TaskError(UserError):
+    """A task cannot be read, or its reference does not work."""
+
+
+class HeaderError(UserError):
+    """A candidate's header cannot be read."""
+
+
+class StoreError(UserError):
+    """The store cannot be opened, read or written."""

@@ -1,0 +1,1 @@
+"""Executors send jobs to a machine and bring the answers back; they never write to the store."""

@@ -1,0 +1,39 @@
+"""What every executor offers: submit jobs, wait for answers, in any order."""
+
+from typing import Protocol
+
+from kernelwright.records.job import Completion, JudgeJob, Session
+from kernelwright.records.rung import Rung
+from kernelwright.records.task import Task
+
+
+class Executor(Protocol):
+    """A place where candidates are built and judged.
+
+    The caller submits at most ``capacity(rung)`` jobs of a kind at a time (drafts on one side,
+    looks that hold the device on the other) and takes answers in the order in which they come.
+    """
+
+    def open(self, task: Task) -> Session:
+        """Make ready to judge candidates of ``task``: start processes, time the baselines.
+
+        Raises:
+            UserError: the task's reference fails, or something is missing on the machine.
+            JudgeError: a control failed, so no verdict can be given here.
+        """
+
+    def capacity(self, rung: Rung) -> int:
+        """How many jobs may be in flight: drafts for ``draft``, looks for any other rung."""
+
+    def submit(self, job: JudgeJob) -> None:
+        """Take a job; returns at once."""
+
+    def wait(self, timeout: float | None = None) -> Completion | None:
+        """The next answer, or None when ``timeout`` seconds passed without one.
+
+        Raises:
+            JudgeError: the machinery broke; the job in flight has no verdict.
+        """
+
+    def close(self) -> None:
+        """Kill what runs and free everything; may be called twice."""

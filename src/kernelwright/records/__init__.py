@@ -1,0 +1,1 @@
+"""The nouns: task, candidate, evaluation, rung, board (posts) and run; values without behaviour."""

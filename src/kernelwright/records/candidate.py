@@ -1,0 +1,41 @@
+"""The candidate: source, language, chosen parameters, parents, author."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from kernelwright.records.base import Record
+
+Value = int | float | str | bool
+Language = Literal["cpp", "cuda", "triton", "torch"]
+
+
+class Header(Record):
+    """What a candidate's file says of itself, read without executing anything."""
+
+    strategy: str = ""
+    tune: dict[str, tuple[Value, ...] | str] = {}
+    """Values of each tunable, the default first, or one formula over axes."""
+    where: tuple[str, ...] = ()
+    cures: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+class Candidate(Record):
+    """One piece of source with its tunables fixed."""
+
+    id: str
+    """First 16 hexadecimal digits of the exact hash: source and values."""
+    language: Language
+    source: str
+    tunables: dict[str, Value] = {}
+    strategy: str = ""
+    fingerprint: str
+    """Normalised hash: formatting, comments and names removed."""
+    parents: tuple[str, ...] = ()
+    author: str = "user"
+    """The proposer that made it."""
+    origin: str = ""
+    """The file it was read from, or how it was derived."""
+    header: Header = Field(default_factory=Header)

@@ -1,0 +1,89 @@
+"""The evaluation: one candidate's outcome, time and diagnosis at one rung."""
+
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from kernelwright.records.base import Record
+from kernelwright.records.measurement import Comparison, Measurement, Roofline
+from kernelwright.records.outcome import Outcome
+from kernelwright.records.rung import Rung
+
+
+class Check(Record):
+    """One check that was made."""
+
+    name: str
+    outcome: Outcome
+    seconds: float
+
+
+class Build(Record):
+    """What the compiler said; sizes are 0 where the language has none."""
+
+    seconds: float
+    cached: bool = False
+    binary: str = ""
+    """SHA-256 of the built library: two candidates with one binary are one measurement."""
+    compiler: str = ""
+    flags: tuple[str, ...] = ()
+    registers: int = 0
+    spill_bytes: int = 0
+    shared_bytes: int = 0
+    log: str = ""
+    vectorised: int = 0
+    """Loops that the compiler reports as vectorised."""
+    report: str = ""
+    """Artifact that holds the vectorisation report."""
+
+
+class Diagnosis(Record):
+    """Why it takes the time it takes."""
+
+    bottleneck: str
+    metrics: dict[str, float] = {}
+    source: str
+    """Where the metrics come from."""
+
+
+class Sandbox(Record):
+    """Which layers of isolation were active."""
+
+    active: tuple[str, ...] = ()
+    unavailable: tuple[str, ...] = ()
+
+
+class Evaluation(Record):
+    """The verdict on one candidate at one rung."""
+
+    candidate: str
+    rung: Rung
+    outcome: Outcome
+    reason: str = ""
+    evidence: dict[str, Any] = {}
+    checks: tuple[Check, ...] = ()
+    measurements: tuple[Measurement, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    roofline: Roofline | None = None
+    diagnosis: Diagnosis | None = None
+    build: Build | None = None
+    sandbox: Sandbox = Sandbox()
+    environment: dict[str, str] = {}
+    seconds: float = Field(default=0.0, ge=0)
+    """Wall time that this evaluation took."""
+    device_seconds: float = Field(default=0.0, ge=0)
+    """Time for which it held the device."""
+    seed: int = 0
+    copied_from: str = ""
+    """Candidate with the same binary whose measurement this is."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check of the rung passed."""
+        return self.outcome is Outcome.PASSED
+
+    @model_validator(mode="after")
+    def _no_time_without_a_pass(self) -> "Evaluation":
+        if not self.passed and (self.measurements or self.comparisons):
+            raise ValueError("an evaluation that did not pass cannot carry a time")
+        return self

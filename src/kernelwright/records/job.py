@@ -1,0 +1,55 @@
+"""Jobs: what an executor is asked to do, in full, so that it needs no store."""
+
+from typing import Literal
+
+from kernelwright.records.base import Record
+from kernelwright.records.candidate import Candidate
+from kernelwright.records.evaluation import Evaluation
+from kernelwright.records.rung import RungPlan
+from kernelwright.records.task import Task
+
+
+class JudgeJob(Record):
+    """Judge one candidate at one rung (``draft`` builds it and touches no device)."""
+
+    number: int
+    """Chosen by the caller; comes back with the answer."""
+    task: Task
+    candidate: Candidate
+    plan: RungPlan
+    seed: int
+    threads: int
+    sandbox: Literal["auto", "require", "off"] = "auto"
+    keep_samples: bool = False
+
+
+class Completion(Record):
+    """The answer to a job."""
+
+    number: int
+    evaluation: Evaluation
+
+
+class BaselineTime(Record):
+    """One rival of the candidates, timed once at the start of a session."""
+
+    name: str
+    """``loop``, ``numpy``, ``eager``, ``fused``, ``compile``."""
+    time_us: dict[str, float] = {}
+    """Median by workload; empty if it could not be run."""
+    missing: str = ""
+    """Why it could not be run."""
+
+
+class Session(Record):
+    """What an executor found out before the first candidate."""
+
+    baselines: tuple[BaselineTime, ...]
+    strongest: str
+    bandwidth_gbps: float
+    rate_gflops: float
+    noop_us: float
+    environment: dict[str, str]
+    floor_us: dict[str, float] = {}
+    """Roofline floor by workload."""
+    bound: dict[str, str] = {}

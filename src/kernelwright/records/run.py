@@ -1,0 +1,63 @@
+"""The run: what was asked, what it cost, what came out."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from kernelwright.records.base import Record
+
+Effort = Literal["quick", "normal", "thorough"]
+Status = Literal[
+    "running", "improved", "nothing_left_to_win", "no_improvement", "budget", "interrupted"
+]
+
+
+class Budget(Record):
+    """Hard limits; None means no limit of that kind."""
+
+    minutes: float | None = Field(default=None, gt=0)
+    evaluations: int | None = Field(default=None, ge=1)
+    """Judged looks at any rung above draft."""
+
+
+class RunSpec(Record):
+    """Everything that decides what a run does, fixed when it starts."""
+
+    task: str
+    """Content hash of the task in the store."""
+    device: str
+    languages: tuple[str, ...] = ("cpp",)
+    proposers: tuple[str, ...] = ("experts", "tune")
+    parents: str = "greedy"
+    effort: Effort = "normal"
+    budget: Budget = Budget()
+    target: float | None = None
+    """Stop when the confirmed speedup over the strongest baseline reaches this."""
+    seed: int = 0
+    threads: int = Field(ge=1)
+    sandbox: Literal["auto", "require", "off"] = "auto"
+    start: tuple[str, ...] = ()
+    """Ids of the user's own candidates."""
+
+
+class Spent(Record):
+    """What a run has cost so far."""
+
+    wall_s: float = 0.0
+    device_s: float = 0.0
+    tokens: int = 0
+    usd: float = 0.0
+    evaluations: int = 0
+
+
+class Run(Record):
+    """One run as the store knows it."""
+
+    id: str
+    spec: RunSpec
+    status: Status = "running"
+    best: str = ""
+    """Id of the confirmed best candidate, or empty."""
+    spent: Spent = Spent()
+    created: str
+    notes: dict[str, Any] = {}
