@@ -1,0 +1,1 @@
+"""Judge one candidate: the verifier decides, the oracle knows, workers only run."""

@@ -1,0 +1,164 @@
+"""Shared memory in which the processes of a judge hand tensors to one another.
+
+An arena is one anonymous memory file. Every tensor lies between two guard zones, so that a
+write past its end lands where it is noticed, not in a neighbour.
+"""
+
+import mmap
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwright.records.task import Shaped
+
+GUARD_BYTES = 4096
+Array = NDArray[Any]
+
+_SPECIAL: dict[str, Any] = {
+    "bfloat16": ml_dtypes.bfloat16,
+    "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
+    "float8_e5m2": ml_dtypes.float8_e5m2,
+}
+
+
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    """The numpy dtype of one of our dtype names."""
+    return np.dtype(_SPECIAL.get(name, name))
+
+
+def default_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Row-major strides in elements."""
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= max(extent, 1)
+    return tuple(reversed(strides))
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where one tensor lies in an arena."""
+
+    name: str
+    offset: int
+    """Bytes from the start of the arena."""
+    nbytes: int
+    """Bytes of storage, gaps of a strided tensor included."""
+    shape: tuple[int, ...]
+    dtype: str
+    strides: tuple[int, ...]
+    """In elements."""
+
+    def to_json(self) -> dict[str, Any]:
+        """A form that survives JSON."""
+        return {
+            "name": self.name,
+            "offset": self.offset,
+            "nbytes": self.nbytes,
+            "shape": list(self.shape),
+            "dtype": self.dtype,
+            "strides": list(self.strides),
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "Placed":
+        """The inverse of :meth:`to_json`."""
+        return cls(
+            name=data["name"],
+            offset=data["offset"],
+            nbytes=data["nbytes"],
+            shape=tuple(data["shape"]),
+            dtype=data["dtype"],
+            strides=tuple(data["strides"]),
+        )
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The places of all tensors, in order, and the size of the whole."""
+
+    tensors: tuple[Placed, ...]
+    nbytes: int
+
+    def to_json(self) -> dict[str, Any]:
+        """A form that survives JSON."""
+        return {"nbytes": self.nbytes, "tensors": [item.to_json() for item in self.tensors]}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "Layout":
+        """The inverse of :meth:`to_json`."""
+        tensors = tuple(Placed.from_json(item) for item in data["tensors"])
+        return cls(tensors, data["nbytes"])
+
+
+def storage_elements(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
+    """Elements from the first to the last one addressed."""
+    if 0 in shape:
+        return 0
+    return 1 + sum((extent - 1) * step for extent, step in zip(shape, strides, strict=True))
+
+
+def plan(tensors: Iterable[Shaped], start: int = 0, alignment: int = 64) -> Layout:
+    """Places for ``tensors`` from byte ``start`` on.
+
+    Args:
+        tensors: what to place, in order.
+        start: first byte that may be used; a multiple of 4096.
+        alignment: bytes to which each tensor is aligned *and no more*: at 4, a float tensor
+            deliberately lies 4 bytes past a 64-byte boundary.
+    """
+    placed, cursor = [], start
+    for item in tensors:
+        strides = item.strides or default_strides(item.shape)
+        nbytes = storage_elements(item.shape, strides) * numpy_dtype(item.dtype).itemsize
+        offset = cursor + GUARD_BYTES + (alignment if alignment < 64 else 0)
+        placed.append(Placed(item.name, offset, nbytes, item.shape, item.dtype, strides))
+        cursor = -(-(offset + nbytes + GUARD_BYTES) // 4096) * 4096
+    return Layout(tuple(placed), cursor)
+
+
+class Arena:
+    """One shared memory file, mapped here.
+
+    Args:
+        descriptor: an open memory file; the arena owns it.
+        nbytes: its size.
+    """
+
+    def __init__(self, descriptor: int, nbytes: int) -> None:
+        self.descriptor = descriptor
+        self.nbytes = nbytes
+        self._map = mmap.mmap(descriptor, nbytes)
+        self.bytes: NDArray[np.uint8] = np.frombuffer(self._map, dtype=np.uint8)
+
+    @classmethod
+    def create(cls, nbytes: int) -> "Arena":
+        """A new arena of zeros.
+
+        Raises:
+            OSError: there is not enough memory.
+        """
+        descriptor = os.memfd_create("kernelwright")
+        nbytes = max(nbytes, 4096)
+        os.ftruncate(descriptor, nbytes)
+        return cls(descriptor, nbytes)
+
+    def view(self, place: Placed) -> Array:
+        """The tensor at ``place``, sharing memory with the arena."""
+        dtype = numpy_dtype(place.dtype)
+        raw = self.bytes[place.offset : place.offset + place.nbytes].view(dtype)
+        if place.strides == default_strides(place.shape) or 0 in place.shape:
+            return raw.reshape(place.shape)
+        steps = tuple(step * dtype.itemsize for step in place.strides)
+        return np.lib.stride_tricks.as_strided(raw, place.shape, steps)
+
+    def close(self) -> None:
+        """Release the descriptor; the mapping goes when the last view does."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
