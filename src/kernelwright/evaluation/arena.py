@@ -28,7 +28,8 @@ _SPECIAL: dict[str, Any] = {
 
 def numpy_dtype(name: str) -> np.dtype[Any]:
     """The numpy dtype of one of our dtype names."""
-    return np.dtype(_SPECIAL.get(name, name))
+    found: np.dtype[Any] = np.dtype(_SPECIAL.get(name, name))
+    return found
 
 
 def default_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
