@@ -1,0 +1,60 @@
+"""What a run tells whoever watches it; refuses to influence the run in any way.
+
+Subclass :class:`Observer` and override what you draw. Every method is called from the thread
+that runs the search, after the store has committed what is reported. During a resume the stored
+history is fed silently: the first call is ``session``.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from kernelwright.records.candidate import Candidate
+from kernelwright.records.evaluation import Evaluation
+from kernelwright.records.job import Session
+from kernelwright.records.run import Budget, Run, Spent
+from kernelwright.records.rung import Rung
+
+if TYPE_CHECKING:
+    from kernelwright.search.summary import RunSummary
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands after one completion."""
+
+    spent: Spent
+    budget: Budget
+    in_flight: int
+    drafted: int
+    """Candidates proposed so far."""
+    best_speedup: float | None
+    """Geometric mean over the strongest baseline at the full rung; not yet confirmed."""
+
+
+class Observer(Protocol):
+    """Callbacks with empty bodies: override those you need."""
+
+    def session(self, run: Run, session: Session) -> None:
+        """The executor is open and the baselines are timed."""
+
+    def dispatched(self, candidate: Candidate, rung: Rung) -> None:
+        """A job was sent to the executor."""
+
+    def drafted(self, candidate: Candidate, evaluation: Evaluation) -> None:
+        """A candidate was built, or could not be."""
+
+    def evaluated(self, candidate: Candidate, evaluation: Evaluation, progress: Progress) -> None:
+        """A look at any rung above draft ended, or was copied from a twin's."""
+
+    def promoted(self, candidate: Candidate, rung: Rung) -> None:
+        """A candidate goes up to ``rung`` (screen, full or confirm)."""
+
+    def champion(self, candidate: Candidate, evaluation: Evaluation, speedup: float) -> None:
+        """A candidate leads at the full rung; ``speedup`` is over the strongest baseline."""
+
+    def stopped(self, summary: "RunSummary") -> None:
+        """The run ended: the summary says how, also when interrupted."""
+
+
+class Silent(Observer):
+    """Watches nothing."""

@@ -1,0 +1,1 @@
+"""The only state: tasks, runs, candidates, claims, evaluations, posts and events."""
