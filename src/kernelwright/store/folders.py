@@ -1,0 +1,111 @@
+"""A run's folder: plain files for people, derived from the store and made again at any time.
+
+Refuses to be a second truth: nothing ever reads these files back.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kernelwright.errors import StoreError
+from kernelwright.records.run import Run
+from kernelwright.store.artifacts import write_atomically
+from kernelwright.store.step import StoredEvaluation
+from kernelwright.store.store import Store
+
+ENDINGS = {"cpp": "cpp", "cuda": "cu", "triton": "py", "torch": "py"}
+
+
+def export(store: Store, run_id: str, folder: Path | None = None) -> Path:
+    """Write ``best.*`` (if there is one), ``run.toml`` and ``events.jsonl``; the folder.
+
+    Args:
+        store: where the run is.
+        run_id: which run.
+        folder: where to write; default ``<home>/runs/<run-id>``.
+
+    Raises:
+        StoreError: the folder cannot be written.
+        UsageError: no such run.
+    """
+    run = store.run(run_id)
+    target = folder or store.run_folder(run.id)
+    files = {"run.toml": to_toml(_table(run)), "events.jsonl": _events(store, run.id)}
+    if run.best:
+        best = store.candidate(run.id, run.best)
+        files[f"best.{ENDINGS[best.language]}"] = best.source
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for stale in set(ENDINGS.values()) - {name.partition(".")[2] for name in files}:
+            (target / f"best.{stale}").unlink(missing_ok=True)
+        for name, text in files.items():
+            write_atomically(target / name, text.encode())
+    except OSError as problem:
+        raise StoreError(
+            f"the run's folder {target} cannot be written: {problem.strerror or problem}",
+            hint="the run itself is safe; kernelwright runs export writes the folder again",
+        ) from problem
+    return target
+
+
+def to_toml(table: Mapping[str, Any]) -> str:
+    """TOML of a table of plain values and tables; None is left out, TOML has no word for it."""
+    lines = [f"{key} = {_value(item)}" for key, item in _plain(table)]
+    for key, item in table.items():
+        if isinstance(item, Mapping):
+            lines += ["", f"[{key}]"]
+            lines += [f"{inner} = {_value(value)}" for inner, value in _plain(item)]
+    return "\n".join(lines) + "\n"
+
+
+def _plain(table: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    kept = [(key, item) for key, item in table.items() if not isinstance(item, Mapping)]
+    return [(json.dumps(key), item) for key, item in kept if item is not None]
+
+
+def _value(item: Any) -> str:
+    if isinstance(item, list | tuple):
+        return f"[{', '.join(_value(part) for part in item)}]"
+    # JSON's strings, numbers and booleans are TOML's too.
+    return json.dumps(item)
+
+
+def _table(run: Run) -> dict[str, Any]:
+    spec = run.spec.model_dump(mode="json")
+    budget = spec.pop("budget")
+    return {
+        "id": run.id,
+        "created": run.created,
+        "status": run.status,
+        "best": run.best,
+        "spec": spec,
+        "budget": budget,
+        "spent": run.spent.model_dump(mode="json"),
+    }
+
+
+def _events(store: Store, run_id: str) -> str:
+    lines = [_line(stored) for stored in store.evaluations(run_id)]
+    lines += [{"kind": event.kind, **event.data} for event in store.events(run_id)]
+    return "".join(json.dumps(line, sort_keys=True) + "\n" for line in lines)
+
+
+def _line(stored: StoredEvaluation) -> dict[str, Any]:
+    evaluation = stored.evaluation
+    return {
+        "kind": "evaluation",
+        "number": stored.number,
+        "sequence": stored.sequence,
+        "candidate": evaluation.candidate,
+        "rung": evaluation.rung.word,
+        "outcome": evaluation.outcome.value,
+        "reason": evaluation.reason,
+        "copied_from": evaluation.copied_from,
+        "comparisons": [
+            comparison.model_dump(mode="json", exclude={"samples"})
+            for comparison in evaluation.comparisons
+        ],
+        "wall_s": stored.wall_s,
+        "device_s": stored.device_s,
+    }

@@ -1,0 +1,39 @@
+"""Who works on a run: two processes must never continue the same one.
+
+Refuses to guess across machines: there only the lease's end frees a run; on one machine a dead
+process is recognised at once, so that a killed run can be resumed immediately.
+"""
+
+import os
+import socket
+import time
+from pathlib import Path
+
+LEASE_S = 900.0
+"""How long a silent owner on another machine is believed to live."""
+
+
+def me() -> str:
+    """This process: host, process id and its start, since process ids come back."""
+    return f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}"
+
+
+def alive(owner: str, lease_until: float) -> bool:
+    """Whether the owner of a run may still be working on it."""
+    if not owner or owner == me():
+        return False
+    host, pid, started = owner.rsplit(":", 2)
+    if host != socket.gethostname():
+        return time.time() < lease_until
+    return _started(int(pid)) == started and bool(started)
+
+
+def _started(pid: int) -> str:
+    """Start time of a process in clock ticks since boot, or empty if there is none."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""
+    fields = text.rpartition(")")[2].split()
+    # A zombie is dead, although its parent has not asked yet.
+    return "" if fields[0] in ("Z", "X") else fields[19]
