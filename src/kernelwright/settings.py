@@ -30,14 +30,16 @@ from kernelwright.records.run import Effort
 PREFIX = "KERNELWRIGHT_"
 MINUTES: Mapping[str, float] = {"quick": 0.75, "normal": 3.0, "thorough": 15.0}
 """Wall time by effort, where no budget is given."""
+ELSEWHERE = ("DEBUG", "HOME")
+"""Variables of ours that are read elsewhere: by the command line, and by the store."""
 
 
 def _split(value: object) -> object:
     return tuple(filter(None, re.split(r"[,\s]+", value))) if isinstance(value, str) else value
 
 
-def _home(variable: str, fallback: str) -> Path:
-    return Path(os.environ.get(variable) or Path.home() / fallback) / "kernelwright"
+def _cache_home() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernelwright"
 
 
 Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
@@ -65,13 +67,9 @@ class Settings(BaseSettings):
         "auto", description="isolation of candidates: auto, require or off"
     )
     seed: int = Field(0, ge=0, description="seed of everything that is drawn")
-    store: str = Field(
-        default_factory=lambda: str(_home("XDG_DATA_HOME", ".local/share") / "store.db"),
-        description="file or database URL that keeps every run",
-    )
+    store: str = Field("", description="file or URL that keeps every run; empty: the user's own")
     cache: Path = Field(
-        default_factory=lambda: _home("XDG_CACHE_HOME", ".cache"),
-        description="folder of built kernels and measured peaks",
+        default_factory=_cache_home, description="folder of built kernels and peaks"
     )
 
     @classmethod
@@ -202,7 +200,9 @@ def explain(given: Mapping[str, Any] | None = None) -> list[Setting]:
 
 def unknown_variables() -> list[str]:
     """Variables with our prefix that set nothing: probably slips."""
-    known = {PREFIX + name.upper() for name in Settings.model_fields} | {PREFIX + "DEBUG"}
+    known = {PREFIX + name.upper() for name in Settings.model_fields} | {
+        PREFIX + name for name in ELSEWHERE
+    }
     return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)
 
 

@@ -1,0 +1,1 @@
+"""How people speak to it: the table of verbs as a command line."""

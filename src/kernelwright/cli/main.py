@@ -1,0 +1,140 @@
+"""The entry point: parse, call the verb, print, and turn every ending into an exit code.
+
+Data goes to standard output; errors, hints and progress go to standard error. Only a fault of
+ours has a traceback, and only when it is asked for.
+"""
+
+import difflib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from kernelwright import __version__
+from kernelwright.cli.group import VerbGroup
+from kernelwright.errors import KernelwrightError, UserError
+from kernelwright.verbs.table import Verb
+
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code.
+
+    Args:
+        arguments: words after the program's name, by default those of the process.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in words
+    debug = "--debug" in words or os.environ.get("KERNELWRIGHT_DEBUG", "") not in ("", "0")
+    try:
+        return _guarded(words, as_json, debug)
+    except BrokenPipeError:
+        _abandon_stdout()
+        return 0
+
+
+def _guarded(words: list[str], as_json: bool, debug: bool) -> int:
+    try:
+        code = root().main(words, prog_name="kernelwright", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except click.exceptions.Exit as ending:
+        return ending.exit_code
+    except click.exceptions.NoArgsIsHelpError as problem:
+        click.echo(problem.message, err=True)
+        return problem.exit_code
+    except click.ClickException as problem:
+        message, hint = _click_words(problem)
+        fail(message, hint, as_json)
+        return problem.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        fail("interrupted", "", as_json)
+        return INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except UserError as problem:
+        fail(problem.message, problem.hint, as_json)
+        return problem.exit_code
+    except KernelwrightError as problem:
+        if debug:
+            raise
+        fail(problem.message, problem.hint or "--debug shows the traceback", as_json)
+        return problem.exit_code
+    except Exception as problem:
+        if debug:
+            raise
+        what = f"{type(problem).__name__}: {problem}".removesuffix(": ")
+        fail(what, "this is a fault of kernelwright; --debug shows the traceback", as_json)
+        return 1
+
+
+def root() -> VerbGroup:
+    """The whole command line; imports no verb."""
+    group = VerbGroup(
+        "",
+        _invoke,
+        name="kernelwright",
+        help="Search for faster kernels, and believe a speedup only after checking it.",
+        epilog="Exit codes: 0 done, 1 our fault, 2 usage or something to install, "
+        "3 the answer is no, 4 a budget ended first, 130 interrupted.",
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    version = click.version_option(
+        __version__, prog_name="kernelwright", message="%(prog)s %(version)s"
+    )
+    return version(group)
+
+
+def _invoke(verb: Verb, values: dict[str, Any]) -> int:
+    from kernelwright.cli.progress import watching
+
+    as_json, debug = values.pop("as_json"), values.pop("debug")
+    module = verb.load()
+    given = {name: value for name, value in values.items() if value not in (None, ())}
+    request = module.Request.of(**given)
+    with watching(sys.stderr, debug=debug) as observer:
+        answer = module.run(request, observer=observer)
+    text = answer.to_json() if as_json else answer.text()
+    if text:
+        print(text, flush=True)  # noqa: T201 (the answer itself)
+    if not as_json:
+        for line in answer.notes():
+            click.echo(line, err=True)
+    code: int = answer.exit_code()
+    return code
+
+
+def fail(message: str, hint: str, as_json: bool) -> None:
+    """Say what went wrong on standard error; with ``--json`` on standard output too."""
+    colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    word = click.style("error:", fg="red", bold=True) if colour else "error:"
+    click.echo(f"{word} {message}", err=True, color=colour)
+    for line in filter(None, hint.splitlines()):
+        click.echo(f"hint: {line}", err=True, color=colour)
+    if as_json:
+        print(json.dumps({"error": message, "hint": hint}), flush=True)  # noqa: T201
+
+
+def _click_words(problem: click.ClickException) -> tuple[str, str]:
+    hint = getattr(problem, "hint", "")
+    message = problem.format_message().rstrip(".")
+    if isinstance(problem, click.NoSuchOption):
+        message = f"unknown option {problem.option_name!r}"
+        known = problem.ctx.command.params if problem.ctx else []
+        options = [word for parameter in known for word in parameter.opts]
+        close = difflib.get_close_matches(problem.option_name, options, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else ""
+    if not hint and isinstance(problem, click.UsageError) and problem.ctx is not None:
+        hint = f"{problem.ctx.command_path} --help shows how it is used"
+    return message[:1].lower() + message[1:], hint
+
+
+def _abandon_stdout() -> None:
+    """Whoever read us has gone: let the interpreter's last flush go nowhere, silently."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -1,0 +1,1 @@
+"""What happened, for eyes: plain text that survives a pipe and the loss of colour."""

@@ -1,0 +1,149 @@
+"""What a run found, on one screen. A ratio is never printed without its rival and its interval."""
+
+from collections.abc import Iterable, Sequence
+
+from kernelwright.records.candidate import Candidate
+from kernelwright.records.evaluation import Evaluation
+from kernelwright.records.measurement import Comparison
+from kernelwright.records.rung import Rung
+from kernelwright.report import text
+from kernelwright.search.summary import RunSummary
+
+STATUS = {
+    "running": "still running, or killed: resume goes on",
+    "improved": "improved",
+    "nothing_left_to_win": "nothing left to win",
+    "no_improvement": "no improvement",
+    "budget": "the budget ended before any candidate reached the full rung",
+    "interrupted": "interrupted",
+}
+
+
+def run_text(summary: RunSummary) -> str:
+    """The whole summary of a run.
+
+    Args:
+        summary: what the store knows of it.
+    """
+    parts = [_head(summary)]
+    if summary.best and summary.confirmed:
+        parts.append(comparisons(summary.confirmed.comparisons))
+        parts.append(evidence(summary.confirmed))
+    elif summary.counts.by_outcome:
+        parts.append(_outcomes(summary))
+    parts.append(_costs(summary))
+    return "\n\n".join(filter(None, parts))
+
+
+def paste(summary: RunSummary) -> list[str]:
+    """What to type next."""
+    run = summary.run.id
+    if summary.run.status in ("interrupted", "running"):
+        return [f"kernelwright runs resume {run}"]
+    if summary.best:
+        suffix = ".cpp" if summary.best.language == "cpp" else ".txt"
+        return [f"kernelwright ship {run} --as file --to {summary.task.name}{suffix}"]
+    return []
+
+
+def strategy(candidate: Candidate) -> str:
+    """A candidate's strategy with its numbers."""
+    numbers = " ".join(f"{name}={value}" for name, value in candidate.tunables.items())
+    return " ".join(filter(None, (candidate.strategy or candidate.author, numbers)))
+
+
+def comparisons(found: Sequence[Comparison]) -> str:
+    """Every comparison, a line each."""
+    if not found:
+        return ""
+    return text.table(
+        ("against", "workload", "kernel", "baseline", "ratio [95 %]", "decision"),
+        [
+            (
+                one.baseline,
+                one.workload,
+                text.duration(one.candidate_us),
+                text.duration(one.baseline_us),
+                text.ratio(one.ratio, one.low, one.high),
+                one.decision.value.upper(),
+            )
+            for one in found
+        ],
+        right="  rr",
+    )
+
+
+def evidence(evaluation: Evaluation) -> str:
+    """Roofline, what was checked, isolation and labels: the lines under a table of ratios."""
+    lines = []
+    if evaluation.roofline:
+        roof = evaluation.roofline
+        lines.append(
+            f"roofline   {roof.fraction:.0%} of what {roof.bound} allows "
+            f"(floor {text.duration(roof.floor_us)})"
+        )
+    if evaluation.checks:
+        lines.append(f"checked    {', '.join(_once(one.name for one in evaluation.checks))}")
+    if evaluation.sandbox.active or evaluation.sandbox.unavailable:
+        active = ", ".join(evaluation.sandbox.active) or "none"
+        lacking = ", ".join(evaluation.sandbox.unavailable)
+        lines.append(f"isolation  {active}" + (f"; not available: {lacking}" if lacking else ""))
+    found = labels(evaluation)
+    if found:
+        lines.append(f"labels     {', '.join(found)}")
+    return "\n".join(lines)
+
+
+def labels(evaluation: Evaluation) -> list[str]:
+    """What a reader must know beside the number, for example that a library was called."""
+    found = evaluation.evidence.get("labels", ())
+    return [str(label) for label in found] if isinstance(found, list | tuple) else [str(found)]
+
+
+def _head(summary: RunSummary) -> str:
+    spec = summary.run.spec
+    environment = summary.session.environment if summary.session else {}
+    device = environment.get("device", "")
+    lines = [
+        ("run", summary.run.id),
+        ("task", " – ".join(filter(None, (summary.task.name, summary.task.summary)))),
+        ("device", f"{device or spec.device}, {spec.threads} threads"),
+        ("status", ": ".join(filter(None, (STATUS[summary.run.status], summary.reason)))),
+    ]
+    if summary.best:
+        best = f"{strategy(summary.best)} ({summary.best.language}, {summary.best.id})"
+        lines.append(("best", best))
+    precision = ", ".join(summary.task.precision)
+    if precision:
+        lines.append(("precision", f"may compute in {precision}"))
+    return "\n".join(f"{name:<9}  {value}" for name, value in lines)
+
+
+def _outcomes(summary: RunSummary) -> str:
+    found = sorted(summary.counts.by_outcome.items(), key=lambda one: -one[1])
+    return text.table(("outcome", "candidates"), found, right=" r")
+
+
+def _costs(summary: RunSummary) -> str:
+    counts, spent = summary.counts, summary.spent
+    total = sum(counts.device_s_by_rung.values())
+    rows = []
+    for rung in Rung:
+        if rung.word in counts.by_rung:
+            seconds = counts.device_s_by_rung.get(rung.word, 0.0)
+            share = f"{seconds / total:.0%}" if total else "-"
+            rows.append((rung.word, counts.by_rung[rung.word], f"{seconds:.1f}", share))
+    table = text.table(("rung", "looks", "device s", "share"), rows, right=" rrr") if rows else ""
+    line = (
+        f"spent      {spent.wall_s:.0f} s, {spent.device_s:.0f} s of them on the device; "
+        f"{counts.drafted} candidates, {counts.built} built, {counts.measured} measured"
+    )
+    if counts.copied:
+        line += f", {counts.copied} twins of the same binary not measured again"
+    if spent.tokens:
+        line += f"; {spent.tokens} tokens, {spent.usd:.2f} USD"
+    return "\n\n".join(filter(None, (table, line)))
+
+
+def _once(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))

@@ -1,0 +1,1 @@
+"""Put the winner where it is needed."""

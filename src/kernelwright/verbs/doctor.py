@@ -1,0 +1,243 @@
+"""Say what this machine can do, what is missing, and the command that mends it.
+
+Compilers are tried by really compiling and running a small parallel program. The exit code is 0
+when the main job can run here, else 2.
+"""
+
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel
+
+from kernelwright.errors import UserError
+from kernelwright.report import text
+from kernelwright.settings import Settings
+from kernelwright.verbs import base, setup
+
+PROBE = """#include <cstdio>
+#include <omp.h>
+int main() {
+  int seen = 0;
+#pragma omp parallel num_threads(2) reduction(+ : seen)
+  seen += omp_get_num_threads();
+  return std::printf("%d\\n", seen) < 0;
+}
+"""
+INSTALL = {
+    "apt-get": {"g++": "apt-get install g++", "clang++": "apt-get install clang libomp-dev"},
+    "dnf": {"g++": "dnf install gcc-c++", "clang++": "dnf install clang libomp-devel"},
+    "pacman": {"g++": "pacman -S gcc", "clang++": "pacman -S clang openmp"},
+    "zypper": {"g++": "zypper install gcc-c++", "clang++": "zypper install clang libomp-devel"},
+    "apk": {"g++": "apk add g++", "clang++": "apk add clang openmp-dev"},
+}
+LEAST_MEMORY = 2 << 30
+LEAST_DISK = 1 << 30
+
+
+class Request(base.Request):
+    """Nothing to choose."""
+
+
+class Finding(BaseModel):
+    """One thing that was looked at."""
+
+    name: str
+    state: Literal["ok", "limited", "missing"]
+    """limited: it works with less; missing: the main job cannot run, unless optional."""
+    detail: str
+    mend: str = ""
+    """The command, or the act, that mends it."""
+    optional: bool = False
+
+
+class Answer(base.Answer):
+    """What this machine can do."""
+
+    usable: bool
+    """Whether ``optimize`` can run here."""
+    findings: tuple[Finding, ...]
+
+    def exit_code(self) -> int:
+        """2 when something must be installed or allowed first."""
+        return 0 if self.usable else 2
+
+    def text(self) -> str:
+        """A table."""
+        return text.table(
+            ("what", "state", "detail"),
+            [(one.name, one.state, one.detail) for one in self.findings],
+        )
+
+    def notes(self) -> list[str]:
+        """What mends what is missing, and the verdict."""
+        hints = [f"hint: {one.name}: {one.mend}" for one in self.findings if one.mend]
+        verdict = "optimize can run here" if self.usable else "optimize cannot run here yet"
+        return [*hints, verdict]
+
+
+def run(request: Request, *, observer: object = None) -> Answer:
+    """Look at everything the main job needs."""
+    settings = request.settings()
+    findings = tuple(_findings(settings))
+    compilers = [one for one in findings if one.name in ("g++", "clang++")]
+    wanted = [one for one in compilers if settings.compiler in ("", one.name)]
+    usable = any(one.state == "ok" for one in wanted) and not any(
+        one.state == "missing" and not one.optional for one in findings
+    )
+    return Answer(usable=usable, findings=findings)
+
+
+def _findings(settings: Settings) -> Iterator[Finding]:
+    looks: tuple[Callable[[Settings], Finding], ...] = (
+        _python,
+        lambda settings: _compiler("g++", settings),
+        lambda settings: _compiler("clang++", settings),
+        _cores,
+        _memory,
+        _sandbox,
+        _store,
+        _disk,
+        _torch,
+    )
+    for look in looks:
+        yield look(settings)
+
+
+def _python(settings: Settings) -> Finding:
+    return Finding(
+        name="python",
+        state="ok",
+        detail=f"{platform.python_version()} on {platform.system()} {platform.machine()}",
+    )
+
+
+def _compiler(name: str, settings: Settings) -> Finding:
+    optional = settings.compiler != name
+    path = shutil.which(name)
+    if path is None:
+        mend = "" if name == "clang++" and optional else _install(name)
+        return Finding(
+            name=name, state="missing", detail="not on PATH", mend=mend, optional=optional
+        )
+    version = _output([path, "--version"]).partition("\n")[0]
+    with tempfile.TemporaryDirectory(prefix="kernelwright-doctor-") as folder:
+        source, binary = Path(folder, "probe.cpp"), Path(folder, "probe")
+        source.write_text(PROBE)
+        try:
+            built = _finished([path, "-O2", "-fopenmp", str(source), "-o", str(binary)])
+            ran = _finished([str(binary)]) if built.returncode == 0 else built
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            return Finding(name=name, state="missing", detail=f"{version}: {problem}")
+    if ran.returncode != 0:
+        lines = (ran.stderr or ran.stdout).strip().splitlines() or [f"exit {ran.returncode}"]
+        detail = f"{version}: a parallel program does not build or run: {lines[0]}"
+        return Finding(
+            name=name, state="missing", detail=detail, mend=_install(name), optional=optional
+        )
+    threads = "OpenMP works" if ran.stdout.strip() == "4" else "OpenMP gives one thread only"
+    state: Literal["ok", "limited"] = "ok" if ran.stdout.strip() == "4" else "limited"
+    return Finding(name=name, state=state, detail=f"{version}; {threads}", optional=optional)
+
+
+def _cores(settings: Settings) -> Finding:
+    usable, all_of_them = len(os.sched_getaffinity(0)), os.cpu_count() or 1
+    if usable > 1:
+        return Finding(name="cores", state="ok", detail=f"{usable} of {all_of_them} usable")
+    return Finding(
+        name="cores",
+        state="limited",
+        detail="1: kernels and their judge share it, so times are noisier",
+        mend="allow this process at least 2 cores",
+    )
+
+
+def _memory(settings: Settings) -> Finding:
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            free = int(line.split()[1]) * 1024
+    enough = free >= LEAST_MEMORY
+    return Finding(
+        name="memory",
+        state="ok" if enough else "limited",
+        detail=f"{text.bytes_(free)} available",
+        mend="" if enough else f"free memory: {text.bytes_(LEAST_MEMORY)} is comfortable",
+    )
+
+
+def _sandbox(settings: Settings) -> Finding:
+    raise NotImplementedError
+
+
+def _store(settings: Settings) -> Finding:
+    try:
+        with setup.store(settings) as store:
+            place = store.url.render_as_string(hide_password=True)
+            if store.keeps_files:
+                with tempfile.TemporaryFile(dir=store.home):
+                    pass
+    except UserError as problem:
+        return Finding(name="store", state="missing", detail=problem.message, mend=problem.hint)
+    except OSError as problem:
+        return Finding(
+            name="store",
+            state="missing",
+            detail=f"{problem.filename or settings.store}: {problem.strerror}",
+            mend="make the folder writable, or point KERNELWRIGHT_STORE elsewhere",
+        )
+    return Finding(name="store", state="ok", detail=place)
+
+
+def _disk(settings: Settings) -> Finding:
+    place = settings.cache
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    enough = free >= LEAST_DISK
+    return Finding(
+        name="disk",
+        state="ok" if enough else "limited",
+        detail=f"{text.bytes_(free)} free for {settings.cache}",
+        mend="" if enough else f"free space, or point KERNELWRIGHT_CACHE elsewhere than {place}",
+    )
+
+
+def _torch(settings: Settings) -> Finding:
+    try:
+        detail = metadata.version("torch")
+    except metadata.PackageNotFoundError:
+        return Finding(
+            name="torch",
+            state="missing",
+            detail="only for tasks and baselines written in torch",
+            mend="pip install torch",
+            optional=True,
+        )
+    return Finding(name="torch", state="ok", detail=detail, optional=True)
+
+
+def _install(name: str) -> str:
+    for manager, commands in INSTALL.items():
+        if shutil.which(manager):
+            return commands[name]
+    return f"install {name} with OpenMP from your system's packages"
+
+
+def _finished(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL
+    )
+
+
+def _output(command: list[str]) -> str:
+    try:
+        return _finished(command).stdout
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        return str(problem)

@@ -1,0 +1,122 @@
+"""The answer of every verb that ends with a run: ``optimize``, ``runs show``, ``runs resume``."""
+
+from typing import Self
+
+from pydantic import BaseModel
+
+from kernelwright.records.candidate import Value
+from kernelwright.records.run import Status
+from kernelwright.report import summary as report
+from kernelwright.search.summary import RunSummary
+from kernelwright.verbs import base
+from kernelwright.verbs.evaluation_answer import ComparisonRow, RooflineRow
+
+EXIT = {"no_improvement": 3, "budget": 4, "interrupted": 130, "running": 0}
+
+
+class Best(BaseModel):
+    """The confirmed winner."""
+
+    candidate: str
+    language: str
+    strategy: str
+    tunables: dict[str, Value]
+    source_path: str
+    comparisons: tuple[ComparisonRow, ...]
+    roofline: RooflineRow | None
+
+
+class Counts(BaseModel):
+    """How many candidates went how far."""
+
+    drafted: int
+    built: int
+    measured: int
+    by_outcome: dict[str, int]
+    by_rung: dict[str, int]
+
+
+class Spent(BaseModel):
+    """What it cost."""
+
+    wall_s: float
+    device_s: float
+    tokens: int
+    usd: float
+
+
+class RunAnswer(base.Answer):
+    """What a run found."""
+
+    run: str
+    task: str
+    device: str
+    status: Status
+    best: Best | None
+    counts: Counts
+    spent: Spent
+    files: tuple[str, ...]
+
+    _summary: RunSummary
+
+    @classmethod
+    def of(cls, summary: RunSummary) -> Self:
+        """The answer that a summary gives."""
+        run, counts, spent = summary.run, summary.counts, summary.spent
+        files = sorted(path for path in summary.folder.glob("*") if path.is_file())
+        answer = cls(
+            run=run.id,
+            task=summary.task.name,
+            device=run.spec.device,
+            status=run.status,
+            best=_best(summary),
+            counts=Counts(
+                drafted=counts.drafted,
+                built=counts.built,
+                measured=counts.measured,
+                by_outcome=counts.by_outcome,
+                by_rung=counts.by_rung,
+            ),
+            spent=Spent(
+                wall_s=spent.wall_s,
+                device_s=spent.device_s,
+                tokens=spent.tokens,
+                usd=spent.usd,
+            ),
+            files=tuple(map(str, files)),
+        )
+        answer._summary = summary
+        return answer
+
+    @property
+    def summary(self) -> RunSummary:
+        """Everything that the store knows, for the Python API and the text."""
+        return self._summary
+
+    def exit_code(self) -> int:
+        """0 a confirmed improvement or nothing left to win, 3 none, 4 budget, 130 interrupted."""
+        return EXIT.get(self.status, 0)
+
+    def text(self) -> str:
+        """One screen."""
+        return report.run_text(self._summary)
+
+    def notes(self) -> list[str]:
+        """What to paste next."""
+        return [f"next: {line}" for line in report.paste(self._summary)]
+
+
+def _best(summary: RunSummary) -> Best | None:
+    best, confirmed = summary.best, summary.confirmed
+    if best is None or confirmed is None:
+        return None
+    sources = sorted(path for path in summary.folder.glob("best.*") if path.is_file())
+    return Best(
+        candidate=best.id,
+        language=best.language,
+        strategy=best.strategy,
+        tunables=dict(best.tunables),
+        source_path=str(sources[0]) if sources else "",
+        comparisons=tuple(map(ComparisonRow.of, confirmed.comparisons)),
+        roofline=RooflineRow.of(confirmed.roofline),
+    )

@@ -1,0 +1,86 @@
+"""List the runs in the store, newest first."""
+
+from pydantic import BaseModel, Field
+
+from kernelwright.records.run import Run, Status
+from kernelwright.report import text
+from kernelwright.store.store import Store
+from kernelwright.verbs import base, setup
+
+
+class Request(base.Request):
+    """Which store."""
+
+    task: str | None = Field(None, description="only runs of this task")
+    store: str | None = Field(None, description="file or database URL that keeps every run")
+
+
+class Row(BaseModel):
+    """One run."""
+
+    run: str
+    task: str
+    device: str
+    status: Status
+    effort: str
+    best: str
+    wall_s: float
+    evaluations: int
+    created: str
+
+
+class Answer(base.ListAnswer):
+    """Every run."""
+
+    runs: tuple[Row, ...]
+
+    def rows(self) -> tuple[Row, ...]:
+        """One object a run."""
+        return self.runs
+
+    def text(self) -> str:
+        """A table, or nothing."""
+        if not self.runs:
+            return ""
+        return text.table(
+            ("run", "task", "device", "status", "effort", "s", "looks", "created"),
+            [
+                (
+                    one.run,
+                    one.task,
+                    one.device,
+                    one.status,
+                    one.effort,
+                    f"{one.wall_s:.0f}",
+                    one.evaluations,
+                    one.created,
+                )
+                for one in self.runs
+            ],
+            right="     rr",
+        )
+
+    def notes(self) -> list[str]:
+        """What to do with an empty store."""
+        return [] if self.runs else ["no runs yet; next: kernelwright optimize softmax"]
+
+
+def run(request: Request, *, observer: object = None) -> Answer:
+    """Read the runs."""
+    with setup.store(request.settings()) as store:
+        rows = [_row(store, found) for found in store.runs()]
+    return Answer(runs=tuple(row for row in rows if request.task in (None, row.task)))
+
+
+def _row(store: Store, found: Run) -> Row:
+    return Row(
+        run=found.id,
+        task=store.task(found.spec.task).name,
+        device=found.spec.device,
+        status=found.status,
+        effort=found.spec.effort,
+        best=found.best,
+        wall_s=found.spent.wall_s,
+        evaluations=found.spent.evaluations,
+        created=found.created,
+    )
