@@ -1,0 +1,96 @@
+"""What every language offers; a new one is one module and one line in the table of plugins."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+from kernelwright.records.candidate import Candidate
+from kernelwright.records.evaluation import Build, Sandbox
+from kernelwright.records.outcome import Outcome
+
+
+@dataclass(frozen=True)
+class Availability:
+    """Whether kernels of a language can be built here."""
+
+    version: str = ""
+    """The tool and its version; empty when there is none."""
+    reason: str = ""
+    hint: str = ""
+    facts: dict[str, str] = field(default_factory=dict)
+    """For example ``openmp``: ``yes``, or why not."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether building is possible."""
+        return bool(self.version)
+
+
+@dataclass(frozen=True)
+class BuildLimits:
+    """What one build may use."""
+
+    seconds: float = 30.0
+    memory_bytes: int = 4 << 30
+    output_bytes: int = 64 << 20
+    """Largest file that the compiler may write."""
+
+
+@dataclass(frozen=True)
+class BuildResult:
+    """How a build ended; the library is there exactly when it passed."""
+
+    outcome: Outcome
+    """``passed``, ``parse_error``, ``build_error``, ``build_timeout`` or ``signature_error``."""
+    build: Build
+    reason: str = ""
+    """One sentence; the compiler's own words are in ``build.log``."""
+    hint: str = ""
+    library: Path | None = None
+    """A file of the cache: open or copy it, never write to it."""
+    report: str = ""
+    """The compiler's report on vectorisation."""
+    symbols: tuple[str, ...] = ()
+    """Functions that the library exports."""
+    sandbox: Sandbox = field(default_factory=Sandbox)
+    """Layers that were active; empty when the library came from the cache."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is a library."""
+        return self.outcome is Outcome.PASSED
+
+
+class Language(Protocol):
+    """One language; instances are cheap and hold no process."""
+
+    name: str
+    suffix: str
+
+    def available(self) -> Availability:
+        """Whether kernels can be built here, and with what; cached."""
+
+    def build(
+        self,
+        candidate: Candidate,
+        *,
+        entry: str,
+        prototype: str = "",
+        limits: BuildLimits = BuildLimits(),
+        sandbox: Literal["auto", "require", "off"] = "auto",
+    ) -> BuildResult:
+        """Build a candidate, or take it from the cache.
+
+        Args:
+            candidate: what to build.
+            entry: the function that the library must export.
+            prototype: declaration of ``entry`` that the source must agree with; empty: any.
+            limits: most time, memory and output.
+            sandbox: how strictly the compiler is confined.
+
+        Raises:
+            PrerequisiteError: there is no compiler, or ``require`` cannot be met here.
+        """
+
+    def notes(self) -> str:
+        """What a writer of kernels should know about this language on this machine."""
