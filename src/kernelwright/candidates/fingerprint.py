@@ -91,11 +91,10 @@ def make_candidate(
         UsageError: the language is unknown.
     """
     if language not in get_args(Language):
-        raise UsageError(
-            f"unknown language {language!r}", f"one of {', '.join(get_args(Language))}"
-        )
+        known = ", ".join(get_args(Language))
+        raise UsageError(f"unknown language {language!r}", f"one of {known}")
     header = parse(source, language)
-    values = dict(space(header, {}).default() if tunables is None else tunables)
+    values = _first_values(header) if tunables is None else dict(tunables)
     if values.keys() != header.tune.keys():
         wrong = sorted(values.keys() ^ header.tune.keys())
         raise HeaderError(f"tunables and values differ: {', '.join(wrong)}")
