@@ -1,0 +1,1 @@
+extern "C" int noop() { return 0; }
