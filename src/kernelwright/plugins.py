@@ -22,16 +22,16 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "experts": "kernelwright.proposers.experts:Experts",
         "tune": "kernelwright.proposers.tune:Tune",
     },
-    "parents": {"greedy": "kernelwright.search.parents:Greedy"},
+    "parents": {"greedy": "kernelwright.search.parents.greedy:Greedy"},
     "executors": {"local": "kernelwright.executors.local:LocalExecutor"},
     "exporters": {
         "file": "kernelwright.ship.file:export",
         "kernelbench": "kernelwright.ship.kernelbench:export",
     },
     "formats": {
-        "native": "kernelwright.tasks.native:load",
-        "kernelbench": "kernelwright.tasks.kernelbench:load",
-        "python": "kernelwright.tasks.python:load",
+        "native": "kernelwright.tasks.native:Native",
+        "kernelbench": "kernelwright.tasks.kernelbench:KernelBench",
+        "python": "kernelwright.tasks.callable:PythonCallable",
     },
 }
 

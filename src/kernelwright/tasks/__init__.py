@@ -1,0 +1,1 @@
+"""Tasks: formats in which they are read, built-in suites, their contract and their inputs."""

@@ -1,0 +1,249 @@
+"""The contract between a task and a kernel: concrete shapes, order of arguments, prototypes.
+
+:func:`arguments` is the single source of that order; prototypes and the worker's binding both
+follow it. This module describes; it neither draws inputs nor runs anything.
+"""
+
+import keyword
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from kernelwright import expressions
+from kernelwright.errors import TaskError
+from kernelwright.expressions import ExpressionError
+from kernelwright.plugins import nearest
+from kernelwright.records.candidate import Language
+from kernelwright.records.task import (
+    Case,
+    Device,
+    Role,
+    Scalar,
+    Shaped,
+    Task,
+    Tensor,
+    Values,
+    Workload,
+)
+
+CPP_TYPES = {
+    "float64": "double", "float32": "float", "float16": "_Float16", "bfloat16": "uint16_t",
+    "float8_e4m3fn": "uint8_t", "float8_e5m2": "uint8_t", "int64": "int64_t",
+    "int32": "int32_t", "int16": "int16_t", "int8": "int8_t", "uint8": "uint8_t", "bool": "bool",
+}  # fmt: skip
+"""Element types in C++: bfloat16 and float8 as their bits, since g++ 12 has no such types."""
+CUDA_TYPES = CPP_TYPES | {
+    "float16": "__half", "bfloat16": "__nv_bfloat16",
+    "float8_e4m3fn": "__nv_fp8_e4m3", "float8_e5m2": "__nv_fp8_e5m2",
+}  # fmt: skip
+NARROW = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
+"""Types too narrow to sum in; a scalar of one is rounded to it and passed as ``float``."""
+_RESERVED = set(
+    re.findall(
+        r"\w+",
+        """alignas alignof and asm auto bitand bitor bool break case catch char class compl const
+        constexpr continue decltype default delete do double else enum explicit export extern
+        false float for friend goto if inline int long mutable namespace new noexcept not nullptr
+        operator or private protected public register restrict return short signed sizeof static
+        struct switch template this throw true try typedef typeid typename union unsigned using
+        virtual void volatile while xor main stream workspace""",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a kernel, in its place."""
+
+    kind: Literal["tensor", "strides", "scalar", "axis"]
+    name: str
+    dtype: str
+    """Of the elements or the scalar; ``int64`` for axes and strides."""
+    role: Literal["input", "output", ""] = ""
+    value: float | int | bool = 0
+    """Of a scalar or an axis."""
+    tensor: Shaped | None = None
+    """For tensors and their strides."""
+
+
+def arguments(case: Case) -> list[Argument]:
+    """Every argument of a compiled kernel in order: inputs, outputs, scalars, axes.
+
+    A strided tensor is followed by its strides. CUDA's workspace and stream are not listed.
+    """
+    found = []
+    for role, tensors in (("input", case.inputs), ("output", case.outputs)):
+        for item in tensors:
+            part: Literal["input", "output"] = "input" if role == "input" else "output"
+            found.append(Argument("tensor", item.name, item.dtype, part, tensor=item))
+            if item.strided:
+                found.append(Argument("strides", f"{item.name}_strides", "int64", tensor=item))
+    found += [Argument("scalar", one.name, one.dtype, value=one.value) for one in case.scalars]
+    found += [Argument("axis", name, "int64", value=size) for name, size in case.axes.items()]
+    return found
+
+
+def workload(task: Task, device: Device, role: Role = "main") -> Workload | None:
+    """The workload of that role, else the main one, else the first of the device, else None."""
+    here = [one for one in task.workloads if one.device == device]
+    for wanted in (role, "main"):
+        for one in here:
+            if one.role == wanted:
+                return one
+    return here[0] if here else None
+
+
+def extents(task: Task, passed: dict[str, int]) -> dict[str, int]:
+    """Every axis, derived ones computed.
+
+    Raises:
+        TaskError: a derived axis has no whole, non-negative value.
+    """
+    known = dict(passed)
+    waiting = {name: kind for name, kind in task.axes.items() if kind not in ("free", "fixed")}
+    while waiting:
+        ready = [name for name, text in waiting.items() if expressions.names(text) <= set(known)]
+        if not ready:
+            raise TaskError(f"axes {sorted(waiting)} are defined by one another")
+        for name in ready:
+            known[name] = _whole(waiting.pop(name), known, f"axis {name!r}")
+    return known
+
+
+def resolve(task: Task, chosen: Workload | str) -> Case:
+    """One workload with every shape, dtype, range and scalar concrete.
+
+    Args:
+        task: the task.
+        chosen: one of its workloads, its name, or a workload made for the occasion.
+
+    Raises:
+        TaskError: there is no such workload, or a shape has no whole, non-negative value.
+    """
+    if isinstance(chosen, str):
+        by_name = {one.name: one for one in task.workloads}
+        if chosen not in by_name:
+            raise TaskError(
+                f"task {task.name!r} has no workload {chosen!r}",
+                hint=nearest(chosen, tuple(by_name)),
+            )
+        chosen = by_name[chosen]
+    types = task.types | chosen.types
+    known = extents(task, chosen.axes)
+    scalars = []
+    for one in task.scalars:
+        value = chosen.scalars.get(one.name, one.value)
+        scalars.append(Scalar(name=one.name, dtype=types.get(one.dtype, one.dtype), value=value))
+    passed = {name: known[name] for name, kind in task.axes.items() if kind in ("free", "fixed")}
+    return Case(
+        workload=chosen.name,
+        device=chosen.device,
+        inputs=tuple(_shaped(one, types, known) for one in task.inputs),
+        outputs=tuple(_shaped(one, types, known) for one in task.outputs),
+        scalars=tuple(scalars),
+        axes=passed,
+        alignment=chosen.alignment,
+    )
+
+
+def prototype(task: Task, language: Language, device: Device = "cpu") -> str:
+    """The exact declaration a candidate must match, with what it may rely on as comments.
+
+    Types are those of the device's main workload. Python forms get no strides: their tensors
+    know them.
+    """
+    found = workload(task, device) or workload(task, "gpu" if device == "cpu" else "cpu")
+    if found is None:
+        raise TaskError(f"task {task.name!r} has no workload")
+    case = resolve(task, found)
+    if language in ("triton", "torch"):
+        return _python_form(task, case)
+    return _c_form(task, case, language)
+
+
+def identifier(text: str, taken: set[str]) -> str:
+    """A C and Python identifier made of ``text`` that is not in ``taken``; adds it there."""
+    name = re.sub(r"\W", "_", text, flags=re.ASCII).strip("_") or "value"
+    name = f"_{name}" if name[0].isdigit() else name
+    name = name[:60]
+    while name in taken or name in _RESERVED or keyword.iskeyword(name):
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def _c_form(task: Task, case: Case, language: str) -> str:
+    types = CUDA_TYPES if language == "cuda" else CPP_TYPES
+    words = []
+    for item in arguments(case):
+        ctype = types[item.dtype]
+        if item.kind == "tensor":
+            words.append(f"{'const ' if item.role == 'input' else ''}{ctype}* {item.name}")
+        elif item.kind == "strides":
+            words.append(f"const int64_t* {item.name}")
+        else:
+            words.append(f"{'float' if item.dtype in NARROW else ctype} {item.name}")
+    if language == "cuda":
+        words.append("cudaStream_t stream")
+    lines = [f"// {line}" for line in _notes(task, case)]
+    return "\n".join([*lines, f'extern "C" int {task.entry}({", ".join(words)});'])
+
+
+def _python_form(task: Task, case: Case) -> str:
+    words = [item.name for item in arguments(case) if item.kind != "strides"]
+    lines = [f"# {line}" for line in _notes(task, case)]
+    return "\n".join([*lines, f"def {task.entry}({', '.join(words)}): ..."])
+
+
+def _notes(task: Task, case: Case) -> list[str]:
+    """What a writer must know of each tensor: shape in axes, type, access, storage."""
+    lines = []
+    symbolic = {item.name: item.shape for item in (*task.inputs, *task.outputs)}
+    ranges = {item.name: item.values for item in task.inputs}
+    for item in arguments(case):
+        if item.kind != "tensor" or item.tensor is None:
+            continue
+        shape = ", ".join(str(extent) for extent in symbolic[item.name])
+        access = "read only" if item.role == "input" else "to be written"
+        storage = "strides in elements" if item.tensor.strided else "contiguous"
+        line = f"{item.name}: [{shape}] {item.dtype}, {storage}, {access}"
+        values = ranges.get(item.name)
+        if values is not None and values.kind == "integers":
+            low, high = (f"{v:g}" if isinstance(v, float) else v for v in (values.low, values.high))
+            line += f", values from {low} to below {high}"
+        lines.append(line)
+    derived = {k: v for k, v in task.axes.items() if v not in ("free", "fixed")}
+    lines += [f"{name} = {text}" for name, text in derived.items()]
+    aligned = f"Tensors are aligned to {case.alignment} bytes"
+    if case.device == "cpu":
+        aligned += ", in one check of small shapes only to an element"
+    return [*lines, aligned]
+
+
+def _shaped(item: Tensor, types: dict[str, str], known: dict[str, int]) -> Shaped:
+    shape = tuple(_whole(extent, known, f"the shape of {item.name!r}") for extent in item.shape)
+    values = item.values
+    bounds = {
+        side: float(expressions.evaluate(text, known))
+        for side, text in (("low", values.low), ("high", values.high))
+        if isinstance(text, str)
+    }
+    return Shaped.model_validate(
+        {
+            "name": item.name,
+            "shape": shape,
+            "dtype": types.get(item.dtype, item.dtype),
+            "strided": item.strided,
+            "values": Values.model_validate(values.model_dump() | bounds),
+        }
+    )
+
+
+def _whole(text: str | int, known: dict[str, int], what: str) -> int:
+    try:
+        value = expressions.evaluate_int(text, known)
+    except ExpressionError as problem:
+        raise TaskError(f"{what}: {problem}") from problem
+    if value < 0:
+        raise TaskError(f"{what} is {value}, below zero")
+    return value

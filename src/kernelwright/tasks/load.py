@@ -1,0 +1,70 @@
+"""One entrance for every task, whatever it is written in.
+
+Which format it is gets decided from names and syntax. A foreign file is executed in the oracle's
+process only, through the inspector the caller hands in.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kernelwright import plugins
+from kernelwright.errors import TaskError
+from kernelwright.records.task import Task
+from kernelwright.tasks import suites
+from kernelwright.tasks.format import Format, Inputs, Inspector, Spec
+
+
+def load_task(
+    spec: str | Path | Callable[..., Any],
+    *,
+    inspector: Inspector,
+    inputs: Inputs | None = None,
+) -> Task:
+    """The task that ``spec`` names.
+
+    Args:
+        spec: a built-in name, a folder with ``task.toml``, a KernelBench file, ``file.py:name``,
+            or a Python callable or ``nn.Module`` class that is defined in a file.
+        inspector: executes foreign files elsewhere; the oracle's ``inspect``.
+        inputs: for a callable: example arguments, or a function that returns them.
+
+    Raises:
+        TaskError: nothing has that name, or it cannot be read, or its reference fails.
+        PrerequisiteError: the reference needs a package that is missing.
+    """
+    if isinstance(spec, str | Path):
+        wanted = Spec(str(spec))
+    elif callable(spec):
+        wanted = Spec(getattr(spec, "__qualname__", repr(spec)), spec)
+    else:
+        raise TaskError(
+            f"a task is named by a text, a path or a callable, not by a {type(spec).__name__}"
+        )
+    for name in plugins.names("formats"):
+        part = plugins.load("formats", name)
+        reader: Format = part() if isinstance(part, type) else part
+        if reader.matches(wanted):
+            task = reader.read(wanted, inspector, inputs)
+            if not isinstance(task, Task):
+                raise TaskError(f"format {name!r} returned a {type(task).__name__}, not a Task")
+            return task
+    raise _unknown(wanted)
+
+
+def _unknown(spec: Spec) -> TaskError:
+    """Why no format took ``spec``, with the nearest thing that would work."""
+    path = spec.path
+    if path.is_dir():
+        return TaskError(
+            f"folder {spec.text} is no task: it holds no task.toml",
+            hint="a task folder holds task.toml and reference.py",
+        )
+    if path.is_file():
+        return TaskError(
+            f"{spec.text} is no task: it defines no class Model with get_inputs()",
+            hint=f"name the function to make faster: {path}:NAME",
+        )
+    if "/" in spec.text or spec.text.endswith((".py", ".toml")) or spec.name:
+        return TaskError(f"there is no file {path}", hint="check the path")
+    return TaskError(f"unknown task {spec.text!r}", hint=plugins.nearest(spec.text, suites.names()))

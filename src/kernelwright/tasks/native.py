@@ -1,0 +1,145 @@
+"""The native format: a folder with ``task.toml``, ``reference.py`` and perhaps ``baseline.cpp``.
+
+The reference is read as text and looked at by :mod:`ast`; it is never executed here.
+"""
+
+import ast
+import re
+import tomllib
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from kernelwright.errors import TaskError
+from kernelwright.plugins import nearest
+from kernelwright.records.task import Task
+from kernelwright.tasks import suites
+from kernelwright.tasks.format import Inputs, Inspector, Spec
+
+
+class Native:
+    """Reads a built-in name or a task folder."""
+
+    def matches(self, spec: Spec) -> bool:
+        """A built-in name, a folder with ``task.toml``, or that file itself."""
+        if spec.function is not None:
+            return False
+        return spec.text in suites.names() or (_folder(spec) / "task.toml").is_file()
+
+    def read(self, spec: Spec, inspector: Inspector, inputs: Inputs | None) -> Task:
+        """The task of a folder; nothing is executed, so the inspector is not asked.
+
+        Raises:
+            TaskError: a file is missing or wrong, with the place.
+        """
+        if spec.text in suites.names():
+            return read_folder(suites.folder(spec.text), spec.text)
+        folder = _folder(spec)
+        return read_folder(folder, folder.resolve().name)
+
+
+def read_folder(folder: Traversable, name: str) -> Task:
+    """The task in ``folder``.
+
+    Args:
+        folder: holds ``task.toml`` and ``reference.py``.
+        name: the task's name where ``task.toml`` gives none.
+
+    Raises:
+        TaskError: a file is missing or wrong, with the place.
+    """
+    data = _toml(folder / "task.toml")
+    data.setdefault("name", name)
+    data.setdefault("entry", data["name"])
+    data["reference"] = _reference(folder / "reference.py", data)
+    baseline = folder / "baseline.cpp"
+    data["baseline"] = baseline.read_text("utf-8") if baseline.is_file() else ""
+    try:
+        return Task.model_validate(data)
+    except ValidationError as problem:
+        raise TaskError(
+            f"{folder / 'task.toml'} is no valid task:\n" + sentences(problem),
+            hint="every field is described in docs/reference/task.md",
+        ) from problem
+
+
+def sentences(problem: ValidationError) -> str:
+    """One line a field: where, what is wrong, and what was given."""
+    lines = []
+    for error in problem.errors(include_url=False, include_context=False):
+        place = ".".join(str(part) for part in error["loc"]) or "task"
+        if error["type"] == "extra_forbidden":
+            fields = tuple(Task.model_fields) if len(error["loc"]) == 1 else ()
+            close = nearest(str(error["loc"][-1]), fields) if fields else ""
+            text = "is no field" + (f", {close}" if close.startswith("did") else "")
+        elif error["type"] == "missing":
+            text = "is missing"
+        else:
+            text = error["msg"].removeprefix("Value error, ")
+            text = text[0].lower() + text[1:]
+            given = error["input"]
+            if isinstance(given, str | int | float | bool):
+                text += f", not {given!r}"
+        lines.append(f"  {place}: {text}")
+    return "\n".join(lines)
+
+
+def _folder(spec: Spec) -> Path:
+    path = Path(spec.text)
+    return path.parent if path.name == "task.toml" else path
+
+
+def _toml(path: Traversable) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except tomllib.TOMLDecodeError as problem:
+        found = re.search(r"\(at line (\d+), column (\d+)\)", str(problem))
+        place = f"{path}:{found[1]}:{found[2]}" if found else str(path)
+        what = str(problem).partition(" (at ")[0]
+        raise TaskError(f"{place}: not TOML: {what[:1].lower()}{what[1:]}") from problem
+    except (OSError, UnicodeDecodeError) as problem:
+        raise TaskError(f"cannot read {path}: {problem}") from problem
+
+
+def _reference(path: Traversable, data: dict[str, Any]) -> dict[str, Any]:
+    """The record of ``reference.py``; a table ``[reference]`` may name ``kind`` and ``entry``."""
+    given = data.get("reference", {})
+    if not isinstance(given, dict) or set(given) - {"kind", "entry"}:
+        raise TaskError("[reference] in task.toml may hold 'kind' and 'entry' only")
+    entry = str(given.get("entry", data["entry"]))
+    try:
+        source = path.read_text("utf-8")
+        tree = ast.parse(source)
+    except (OSError, UnicodeDecodeError) as problem:
+        raise TaskError(f"cannot read {path}: {problem}") from problem
+    except (SyntaxError, ValueError) as problem:
+        line = getattr(problem, "lineno", 0)
+        raise TaskError(f"{path}:{line}: not Python: {problem}") from problem
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    if entry not in functions:
+        raise TaskError(
+            f"{path} defines no function {entry!r}", hint=nearest(entry, tuple(functions))
+        )
+    return {
+        "kind": given.get("kind", _kind(functions[entry], tree)),
+        "entry": entry,
+        "source": source,
+        "path": str(path),
+        "fused": "fused" in functions,
+    }
+
+
+def _kind(function: ast.FunctionDef, tree: ast.Module) -> str:
+    """``array`` where the first argument is ``xp``, else by what the file imports."""
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    if arguments and arguments[0].arg == "xp":
+        return "array"
+    imported: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            imported.add(node.module.partition(".")[0])
+    return "torch" if "torch" in imported else "numpy"

@@ -1,0 +1,60 @@
+"""The built-in suites: which tasks they hold and where those lie.
+
+Suites are data shipped with the package. Nothing is read beyond the listing; files of a user's
+own set are not suites.
+"""
+
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from kernelwright.errors import TaskError
+from kernelwright.plugins import nearest
+
+PREFIX = "suite:"
+
+
+@cache
+def suites() -> dict[str, tuple[str, ...]]:
+    """The tasks of every built-in suite, by suite."""
+    found = {}
+    for suite in _root().iterdir():
+        if suite.is_dir():
+            tasks = (item.name for item in suite.iterdir() if (item / "task.toml").is_file())
+            found[suite.name] = tuple(sorted(tasks))
+    return {name: found[name] for name in sorted(found) if found[name]}
+
+
+def names() -> tuple[str, ...]:
+    """The names of all built-in tasks."""
+    return tuple(name for tasks in suites().values() for name in tasks)
+
+
+def folder(name: str) -> Traversable:
+    """Where the built-in task ``name`` lies.
+
+    Raises:
+        TaskError: there is no such task.
+    """
+    for suite, tasks in suites().items():
+        if name in tasks:
+            return _root() / suite / name
+    raise TaskError(f"unknown task {name!r}", hint=nearest(name, names()))
+
+
+def expand(spec: str) -> tuple[str, ...]:
+    """``suite:core`` as the names of its tasks; any other specification as itself.
+
+    Raises:
+        TaskError: there is no such suite.
+    """
+    if not spec.startswith(PREFIX):
+        return (spec,)
+    wanted = spec.removeprefix(PREFIX)
+    if wanted not in suites():
+        raise TaskError(f"unknown suite {wanted!r}", hint=nearest(wanted, tuple(suites())))
+    return suites()[wanted]
+
+
+def _root() -> Traversable:
+    return files("kernelwright") / "suites"
