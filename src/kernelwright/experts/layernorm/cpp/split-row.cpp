@@ -1,0 +1,149 @@
+// /// kernelwright
+// strategy = "split row: different threads find the moments of pieces of a row, merged afterwards; for few long rows"
+// tune.PIECE = [4096, 1024, 2048, 16384, 65536]
+// tune.ACC = [4, 2, 8]
+// tune.STREAM = [0, 1]
+// tune.GRAIN = [0, 1]
+// where = ["PIECE <= max(4096, next_pow2(N))"]
+// cures = ["parallelism", "memory bandwidth"]
+// ///
+// PIECE: elements of a piece. ACC: vectors in flight in each reduction. STREAM: 1 to write past the caches. GRAIN:
+// pieces a dynamic task, 0 for an even static split.
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#if defined(__AVX512F__) || defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace {
+#if defined(__AVX512F__)
+constexpr int LANES = 16;
+#elif defined(__AVX2__)
+constexpr int LANES = 8;
+#else
+constexpr int LANES = 4;
+#endif
+typedef float vec __attribute__((vector_size(LANES * 4)));
+typedef float loose __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
+
+#if GRAIN
+#define SCHEDULE schedule(dynamic, GRAIN)
+#else
+#define SCHEDULE schedule(static)
+#endif
+
+// The first n lanes from memory, the others filled.
+inline vec load(const float* p, int64_t n = LANES, float fill = 0.0f) {
+  if (n >= LANES) return *reinterpret_cast<const loose*>(p);
+  vec v = vec{} + fill;
+  for (int64_t l = 0; l < n; ++l) v[l] = p[l];
+  return v;
+}
+
+// Writes the first n lanes; a full vector bypasses the caches when STREAM is set (p is then aligned to a vector).
+inline void put(float* p, vec v, int64_t n) {
+  if (n < LANES) {
+    for (int64_t l = 0; l < n; ++l) p[l] = v[l];
+    return;
+  }
+#if STREAM && defined(__AVX512F__)
+  _mm512_stream_ps(p, reinterpret_cast<__m512>(v));
+#elif STREAM && defined(__AVX2__)
+  _mm256_stream_ps(p, reinterpret_cast<__m256>(v));
+#else
+  *reinterpret_cast<loose*>(p) = v;
+#endif
+}
+
+// Calls f(offset, lanes) over n elements; with STREAM the full vectors start at vector boundaries of out.
+template <class F>
+inline void write_row([[maybe_unused]] const float* out, int64_t n, F f) {
+  int64_t j = 0;
+#if STREAM
+  const int64_t head = -(reinterpret_cast<intptr_t>(out) / 4) & (LANES - 1);
+  j = head < n ? head : n;
+  if (j) f(0, j);
+#endif
+  for (; j + LANES <= n; j += LANES) f(j, LANES);
+  if (j < n) f(j, n - j);
+}
+
+// Calls f(accumulator, offset, lanes) over n elements.
+template <class F>
+inline void sweep(int64_t n, F f) {
+  int64_t j = 0;
+  for (; j + ACC * LANES <= n; j += ACC * LANES)
+    for (int a = 0; a < ACC; ++a) f(a, j + a * LANES, LANES);
+  for (; j + LANES <= n; j += LANES) f(0, j, LANES);
+  if (j < n) f(0, j, n - j);
+}
+
+// Sum of the lanes of v, as a tree.
+inline float lane_sum(vec v) {
+  float lanes[LANES];
+  *reinterpret_cast<loose*>(lanes) = v;
+  for (int width = LANES / 2; width; width /= 2)
+    for (int l = 0; l < width; ++l) lanes[l] += lanes[l + width];
+  return lanes[0];
+}
+
+inline float total(const vec (&sums)[ACC]) {
+  vec sum = sums[0];
+  for (int a = 1; a < ACC; ++a) sum += sums[a];
+  return lane_sum(sum);
+}
+
+struct Moments {
+  float count = 0.0f, mean = 0.0f, squares = 0.0f;
+
+  // Chan's rule: adds the moments of other elements.
+  inline void merge(const Moments& other) {
+    const float sum = count + other.count, delta = other.mean - mean;
+    mean += delta * (other.count / sum);
+    squares += other.squares + delta * (delta * (count * (other.count / sum)));
+    count = sum;
+  }
+};
+
+// Mean and sum of squares about it, of n > 0 elements that stay in the first cache between the two loops.
+inline Moments chunk_moments(const float* x, int64_t n) {
+  vec sums[ACC] = {}, squares[ACC] = {};
+  sweep(n, [&](int a, int64_t j, int64_t lanes) { sums[a] += load(x + j, lanes); });
+  const float count = static_cast<float>(n), mean = total(sums) / count;
+  sweep(n, [&](int a, int64_t j, int64_t lanes) {
+    const vec centred = load(x + j, lanes, mean) - mean;
+    squares[a] += centred * centred;
+  });
+  return {count, mean, total(squares)};
+}
+}  // namespace
+
+extern "C" int layernorm(const float* x, const float* weight, const float* bias, float* y, float eps, int64_t M,
+                         int64_t N) {
+  const int64_t pieces = (N + PIECE - 1) / PIECE;
+  std::vector<Moments> parts(M * pieces), rows(M);
+#pragma omp parallel
+  {
+#pragma omp for SCHEDULE
+    for (int64_t t = 0; t < M * pieces; ++t) {
+      const int64_t first = t % pieces * PIECE;
+      parts[t] = chunk_moments(x + t / pieces * N + first, N - first < PIECE ? N - first : PIECE);
+    }
+#pragma omp for
+    for (int64_t i = 0; i < M; ++i)
+      for (int64_t p = 0; p < pieces; ++p) rows[i].merge(parts[i * pieces + p]);
+#pragma omp for SCHEDULE
+    for (int64_t t = 0; t < M * pieces; ++t) {
+      const int64_t first = t % pieces * PIECE, start = t / pieces * N + first;
+      const Moments& row = rows[t / pieces];
+      const float mean = row.mean, scale = 1.0f / std::sqrt(row.squares / row.count + eps);
+      write_row(y + start, N - first < PIECE ? N - first : PIECE, [&](int64_t j, int64_t lanes) {
+        const vec centred = load(x + start + j, lanes) - mean;
+        put(y + start + j, centred * scale * load(weight + first + j, lanes) + load(bias + first + j, lanes), lanes);
+      });
+    }
+  }
+  return 0;
+}
