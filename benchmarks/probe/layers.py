@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import worker
 
 NOTES: dict[str, object] = {}
@@ -47,7 +47,7 @@ def in_child(action: Callable[[], object]) -> str:
     if pid == 0:
         try:
             os.write(write, str(action()).encode())
-        except BaseException as error:
+        except (OSError, ValueError, MemoryError) as error:
             os.write(write, f"raised {error}".encode())
         os._exit(0)
     os.close(write)
@@ -117,7 +117,7 @@ def hidden_memory() -> bool:
     secret = ctypes.create_string_buffer(b"secret")
 
     def read() -> str:
-        with open(f"/proc/{parent}/mem", "rb") as file:
+        with pathlib.Path(f"/proc/{parent}/mem").open("rb") as file:
             file.seek(ctypes.addressof(secret))
             return file.read(6).decode()
 
@@ -196,7 +196,7 @@ def pid_namespace() -> bool:
     with cost():
         worker.unshare(worker.NEWNS)
         worker.pid_namespace()
-    NOTES["pids_seen"] = sum(name.isdigit() for name in os.listdir("/proc"))
+    NOTES["pids_seen"] = sum(entry.name.isdigit() for entry in pathlib.Path("/proc").iterdir())
     return NOTES["with"] == "dead" and os.getpid() == 1
 
 
@@ -219,7 +219,7 @@ def mount_namespace() -> bool:
         entitle()
     with cost():
         worker.mount_namespace()
-    NOTES["tmp_entries"] = len(os.listdir("/tmp"))
+    NOTES["tmp_entries"] = len(list(pathlib.Path("/tmp").iterdir()))
     NOTES["tmp_write"] = denied(lambda: pathlib.Path("/tmp/x").write_text("x")) or "allowed"
     NOTES["usr_write"] = denied(lambda: pathlib.Path("/usr/x").write_text("x")) or "allowed"
     NOTES["undo"] = denied(
@@ -238,8 +238,8 @@ def landlock() -> bool:
     NOTES["ms"] = round((time.perf_counter() - start) * 1e3, 3)
     NOTES["own"] = denied(lambda: own.write_text("x")) or "allowed"
     NOTES["outside"] = denied(lambda: pathlib.Path(outside, "a").write_text("x")) or "allowed"
-    NOTES["read_usr"] = denied(lambda: os.listdir("/usr")) or "allowed"
-    NOTES["read_outside"] = denied(lambda: os.listdir(outside)) or "allowed"
+    NOTES["read_usr"] = denied(lambda: list(pathlib.Path("/usr").iterdir())) or "allowed"
+    NOTES["read_outside"] = denied(lambda: list(pathlib.Path(outside).iterdir())) or "allowed"
     with socket.socket() as tcp:
         NOTES["tcp"] = denied(lambda: tcp.connect(("127.0.0.1", 9))) or "allowed"
     NOTES["kill_parent"] = denied(lambda: os.kill(os.getppid(), 0)) or "allowed"

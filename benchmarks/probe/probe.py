@@ -26,6 +26,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+try:
+    import numpy as np
+except ImportError:  # enough for --layers-only
+    np = None  # type: ignore[assignment]
+
 HERE = pathlib.Path(__file__).resolve().parent
 FLAGS = ["-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-fno-trapping-math", "-fno-tree-pre", "-shared", "-fPIC"]
 ENVIRONMENT = {"OMP_NUM_THREADS": str(os.cpu_count()), "OMP_WAIT_POLICY": "passive", "PATH": "/usr/bin:/bin", "LC_ALL": "C"}
@@ -81,20 +86,24 @@ class Worker:
         self.ready_ms = (clock() - start) * 1e3
 
     def send(self, operation: str, fds: list[int] | None = None, **fields: Any) -> int:
+        """Send one request; returns its nonce."""
         nonce = secrets.randbits(48)
         socket.send_fds(self.channel, [json.dumps({"op": operation, "nonce": nonce, **fields}).encode()], fds or [])
         return nonce
 
     def receive(self, nonce: int) -> dict[str, Any]:
+        """The answer to that nonce."""
         reply = json.loads(self.channel.recv(65536))
         if reply.get("nonce", reply.get("ready")) != nonce:
             raise RuntimeError("answer to another question")
         return reply
 
     def ask(self, operation: str, fds: list[int] | None = None, **fields: Any) -> dict[str, Any]:
+        """Send and wait."""
         return self.receive(self.send(operation, fds, **fields))
 
     def load(self, library: pathlib.Path, entry: str) -> None:
+        """Hand over the built library in a sealed memfd."""
         fd = os.memfd_create("candidate", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.write(fd, library.read_bytes())
         fcntl.fcntl(fd, fcntl.F_ADD_SEALS, SEALS | 0x8)
@@ -115,6 +124,7 @@ class Worker:
         return reply["times"], wall
 
     def kill(self) -> float:
+        """Milliseconds until the process is gone."""
         start = clock()
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
@@ -229,14 +239,17 @@ class Ring:
         self.fds, self.views = fds, views
 
     def close(self) -> None:
+        """Close the descriptors."""
         for fd in self.fds:
             os.close(fd)
 
     def poison(self, slots: list[int]) -> None:
+        """A NaN of our own in every output element."""
         for slot in slots:
             self.outputs[slot].view(np.uint32).fill(POISON)
 
     def guards_hold(self) -> bool:
+        """Whether no byte between the outputs changed."""
         return all(bool((guard == GUARD_BYTE).all()) for guard in self.guards)
 
 
@@ -359,6 +372,7 @@ class Pair:
         return np.log(np.array(times))
 
     def close(self) -> list[float]:
+        """Kill both workers; returns milliseconds."""
         for ring in self.rings:
             ring.close()
         return [worker.kill() for worker in self.workers]
@@ -572,7 +586,7 @@ def comparison_costs(folder: pathlib.Path) -> dict[str, Any]:
         "compare_ms": {"numpy": milliseconds(in_numpy), "compiled": milliseconds(compiled)},
         "poison_ms": {"numpy": milliseconds(lambda: words.fill(POISON)),
                       "compiled": milliseconds(lambda: check.poison(pointer(words), n64, pattern))},
-        "poison_left_ms": {"numpy": milliseconds(lambda: (words == POISON).any()),
+        "poison_left_ms": {"numpy": milliseconds(lambda: bool((words == POISON).any())),
                            "compiled": milliseconds(lambda: check.count_equal(pointer(words), n64, pattern))},
         "sparse_change_ms": milliseconds(lambda: got.__setitem__(slice(7, None, 251), random.standard_normal(len(got[7::251]), np.float32))),
         "full_redraw_ms": milliseconds(lambda: random.standard_normal(n, np.float32, out=got), 5),
@@ -631,9 +645,6 @@ def main() -> None:
     add("layers_as_user", layers(user=True))
     if options.layers_only:
         return
-    global np
-    import numpy as np
-
     quick = options.quick
     report["facts"]["numpy"] = np.__version__
     report["facts"]["gxx"] = subprocess.run(["g++", "-dumpfullversion"], capture_output=True, text=True, check=True).stdout.strip()
