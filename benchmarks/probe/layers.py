@@ -1,7 +1,7 @@
-"""Try each isolation layer in a fresh process: is it obtained, does it truly deny, and what does it cost?
+"""Try each isolation layer in a fresh process: obtained, effective, at what cost?
 
-`python -I -S layers.py NAME [--user]` prints one JSON line; with --user it first drops to an unprivileged uid, after the
-interpreter has started. Standard library only.
+`python -I -S layers.py NAME [--user]` prints one JSON line; with --user it first drops to an
+unprivileged uid, after the interpreter has started. Standard library only.
 """
 
 import contextlib
@@ -56,7 +56,9 @@ def in_child(action: Callable[[], object]) -> str:
         text += part
     os.close(read)
     status = os.waitpid(pid, 0)[1]
-    return text.decode() or (f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "nothing")
+    return text.decode() or (
+        f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "nothing"
+    )
 
 
 def ordinary() -> bool:
@@ -78,8 +80,10 @@ def session() -> bool:
 def rlimits() -> bool:
     with cost():
         worker.limits(address_space=1 << 30, processes=1)
-    NOTES["as"] = in_child(lambda: denied(lambda: worker.map_memory(-1, 2 << 30, True))) if not ordinary() else denied(
-        lambda: worker.map_memory(-1, 2 << 30, True)
+    NOTES["as"] = (
+        in_child(lambda: denied(lambda: worker.map_memory(-1, 2 << 30, True)))
+        if not ordinary()
+        else denied(lambda: worker.map_memory(-1, 2 << 30, True))
     )
     NOTES["nofile"] = denied(lambda: [os.dup(0) for _ in range(300)])
     os.closerange(3, 300)
@@ -157,7 +161,7 @@ def user_namespace() -> bool:
 
 
 def pid_namespace() -> bool:
-    """Kill process 1 of the namespace and see whether its child, which made its own session, dies with it."""
+    """Kill process 1 of the namespace: does its child, in a session of its own, die with it?"""
 
     def tree(isolated: bool) -> str:
         read, write = os.pipe()
@@ -181,7 +185,9 @@ def pid_namespace() -> bool:
             os._exit(0)
         os.close(write)
         os.waitpid(middle, 0)
-        NOTES.setdefault("pid_inside", os.read(read, 32).decode()) if isolated else os.read(read, 32)
+        NOTES.setdefault("pid_inside", os.read(read, 32).decode()) if isolated else os.read(
+            read, 32
+        )
         os.set_blocking(read, False)
         time.sleep(0.1)
         try:
@@ -222,11 +228,24 @@ def mount_namespace() -> bool:
     NOTES["tmp_entries"] = len(list(pathlib.Path("/tmp").iterdir()))
     NOTES["tmp_write"] = denied(lambda: pathlib.Path("/tmp/x").write_text("x")) or "allowed"
     NOTES["usr_write"] = denied(lambda: pathlib.Path("/usr/x").write_text("x")) or "allowed"
-    NOTES["undo"] = denied(
-        lambda: worker.syscall(442, -100, ctypes.c_char_p(b"/"), 0x8000, ctypes.c_char_p(worker.struct.pack("QQQQ", 0, 1, 0, 0)),
-                               ctypes.c_size_t(32))
-    ) or "allowed while capabilities are held"
-    return NOTES["tmp_entries"] == 0 and NOTES["tmp_write"] == "allowed" and NOTES["usr_write"] in ("EROFS", "EACCES")
+    NOTES["undo"] = (
+        denied(
+            lambda: worker.syscall(
+                442,
+                -100,
+                ctypes.c_char_p(b"/"),
+                0x8000,
+                ctypes.c_char_p(worker.struct.pack("QQQQ", 0, 1, 0, 0)),
+                ctypes.c_size_t(32),
+            )
+        )
+        or "allowed while capabilities are held"
+    )
+    return (
+        NOTES["tmp_entries"] == 0
+        and NOTES["tmp_write"] == "allowed"
+        and NOTES["usr_write"] in ("EROFS", "EACCES")
+    )
 
 
 def landlock() -> bool:
@@ -271,7 +290,10 @@ def cgroup2() -> bool:
 
 
 def drop_after_start() -> bool:
-    """As root only: leave root once the interpreter runs, then open a library, call it, import lazily, run g++."""
+    """As root only.
+
+    Leave root once the interpreter runs, then open a library, call it, import lazily, run g++.
+    """
     with cost():
         if not ordinary():
             worker.drop_user()
@@ -283,11 +305,18 @@ def drop_after_start() -> bool:
         NOTES["late_import"] = "works"
     except (ImportError, OSError) as error:
         NOTES["late_import"] = f"{type(error).__name__}: fails"
-    NOTES["exec_python"] = denied(lambda: subprocess.run([sys.executable, "-I", "-S", "-c", ""], check=False)) or "works"
+    NOTES["exec_python"] = (
+        denied(lambda: subprocess.run([sys.executable, "-I", "-S", "-c", ""], check=False))
+        or "works"
+    )
     with tempfile.TemporaryDirectory() as folder, cost("gxx_ms"):
         source = pathlib.Path(folder, "a.cpp")
         source.write_text('extern "C" int f() { return 7; }')
-        done = subprocess.run(["/usr/bin/g++", "-shared", "-fPIC", "-o", f"{folder}/a.so", str(source)], capture_output=True, check=False)
+        done = subprocess.run(
+            ["/usr/bin/g++", "-shared", "-fPIC", "-o", f"{folder}/a.so", str(source)],
+            capture_output=True,
+            check=False,
+        )
         NOTES["gxx"] = done.returncode == 0 and ctypes.CDLL(f"{folder}/a.so").f() == 7
     return os.getuid() != 0 and bool(NOTES["gxx"])
 
@@ -302,7 +331,10 @@ def full_stack() -> bool:
     """Everything at once, then load a library from a sealed memfd and call it."""
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "a.cpp").write_text('extern "C" int f() { return 7; }')
-        subprocess.run(["/usr/bin/g++", "-shared", "-fPIC", "-o", f"{folder}/a.so", f"{folder}/a.cpp"], check=True)
+        subprocess.run(
+            ["/usr/bin/g++", "-shared", "-fPIC", "-o", f"{folder}/a.so", f"{folder}/a.cpp"],
+            check=True,
+        )
         image = pathlib.Path(folder, "a.so").read_bytes()
     fd = os.memfd_create("candidate", os.MFD_ALLOW_SEALING)
     os.write(fd, image)
@@ -316,8 +348,24 @@ def full_stack() -> bool:
     return answer == 7
 
 
-NAMES = ["session", "rlimits", "rlimit_cpu", "oom_score", "no_new_privileges", "drop_after_start", "user_namespace", "network_namespace",
-         "mount_namespace", "pid_namespace", "landlock", "hidden_memory", "seccomp", "subreaper", "cgroup2", "full_stack"]  # fmt: skip
+NAMES = [
+    "session",
+    "rlimits",
+    "rlimit_cpu",
+    "oom_score",
+    "no_new_privileges",
+    "drop_after_start",
+    "user_namespace",
+    "network_namespace",
+    "mount_namespace",
+    "pid_namespace",
+    "landlock",
+    "hidden_memory",
+    "seccomp",
+    "subreaper",
+    "cgroup2",
+    "full_stack",
+]
 
 
 def main() -> None:
@@ -329,7 +377,9 @@ def main() -> None:
         obtained = globals()[name]()
     except OSError as error:
         obtained, NOTES["error"] = False, str(error)
-    print(json.dumps({"layer": name, "obtained": obtained, "uid": os.getuid(), **NOTES}), flush=True)
+    print(
+        json.dumps({"layer": name, "obtained": obtained, "uid": os.getuid(), **NOTES}), flush=True
+    )
     os._exit(0)
 
 

@@ -1,7 +1,7 @@
 """Untrusted timing worker of the probe: standard library only, one candidate, then killed.
 
-It applies the sandbox steps to *itself*, single-threaded and before the candidate is loaded, so no code runs between fork
-and exec. `layers.py` imports the same steps to try them one by one.
+It applies the sandbox steps to *itself*, single-threaded and before the candidate is loaded, so
+no code runs between fork and exec. `layers.py` imports the same steps to try them one by one.
 """
 
 import ctypes
@@ -16,9 +16,22 @@ import time
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.mmap.restype = ctypes.c_void_p
-LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+LIBC.mmap.argtypes = [
+    ctypes.c_void_p,
+    ctypes.c_size_t,
+    ctypes.c_int,
+    ctypes.c_int,
+    ctypes.c_int,
+    ctypes.c_long,
+]
 LIBC.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
-LIBC.mount.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_ulong, ctypes.c_char_p]
+LIBC.mount.argtypes = [
+    ctypes.c_char_p,
+    ctypes.c_char_p,
+    ctypes.c_char_p,
+    ctypes.c_ulong,
+    ctypes.c_char_p,
+]
 MAP_POPULATE = 0x8000
 NEWNS, NEWIPC, NEWUSER, NEWPID, NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 PDEATHSIG, SET_DUMPABLE, SET_SECCOMP, SUBREAPER, NO_NEW_PRIVS = 1, 4, 22, 36, 38
@@ -34,7 +47,10 @@ def checked(result: int, what: str) -> int:
 
 def prctl(option: int, value: int = 0, pointer: object = 0) -> int:
     third = pointer if pointer else ctypes.c_ulong(0)
-    return checked(LIBC.prctl(option, ctypes.c_ulong(value), third, ctypes.c_ulong(0), ctypes.c_ulong(0)), f"prctl({option})")
+    return checked(
+        LIBC.prctl(option, ctypes.c_ulong(value), third, ctypes.c_ulong(0), ctypes.c_ulong(0)),
+        f"prctl({option})",
+    )
 
 
 def syscall(number: int, *args: object) -> int:
@@ -45,16 +61,26 @@ def unshare(flags: int) -> None:
     checked(LIBC.unshare(flags), f"unshare({flags:#x})")
 
 
-# ---- sandbox steps, in the order in which they are applied -------------------------------------------------------------
+# ---- sandbox steps, in the order in which they are applied -------------------------------------
 
 
 def session() -> None:
-    """New session and process group, so that one killpg reaches every child that does not leave on purpose."""
+    """New session and process group.
+
+    So that one killpg reaches every child that does not leave on purpose.
+    """
     os.setsid()
 
 
 def limits(address_space: int = 8 << 30, processes: int | None = None) -> None:
-    wanted = {"AS": address_space, "CPU": 600, "FSIZE": 1 << 30, "NOFILE": 256, "CORE": 0, "NPROC": processes}
+    wanted = {
+        "AS": address_space,
+        "CPU": 600,
+        "FSIZE": 1 << 30,
+        "NOFILE": 256,
+        "CORE": 0,
+        "NPROC": processes,
+    }
     for name, value in wanted.items():
         if value is not None:
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
@@ -66,11 +92,18 @@ def oom_first() -> None:
 
 
 def user_namespace() -> None:
-    """Needed only by an ordinary user; after a setuid the process must be dumpable again or the maps are not writable."""
+    """Needed only by an ordinary user.
+
+    After a setuid the process must be dumpable again or the maps are not writable.
+    """
     uid, gid = os.getuid(), os.getgid()
     prctl(SET_DUMPABLE, 1)
     unshare(NEWUSER)
-    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{uid} {uid} 1"),
+        ("gid_map", f"{gid} {gid} 1"),
+    ):
         with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123
             file.write(text)
 
@@ -80,18 +113,31 @@ def network_namespace() -> None:
 
 
 def mount_namespace(private: tuple[str, ...] = ("/tmp", "/var/tmp", "/dev/shm")) -> None:
-    """Everything read-only, then empty tmpfs over the writable folders: what lies under them is gone from here on."""
+    """Everything read-only, then empty tmpfs over the writable folders.
+
+    What lies under them is gone from here on.
+    """
     unshare(NEWNS)
-    checked(LIBC.mount(b"none", b"/", None, 0x4000 | 0x40000, None), "make mounts private")  # MS_REC | MS_PRIVATE
+    checked(
+        LIBC.mount(b"none", b"/", None, 0x4000 | 0x40000, None), "make mounts private"
+    )  # MS_REC | MS_PRIVATE
     attributes = struct.pack("QQQQ", 0x1 | 0x2, 0, 0, 0)  # MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID
-    syscall(442, -100, ctypes.c_char_p(b"/"), 0x8000, ctypes.c_char_p(attributes), ctypes.c_size_t(32))  # AT_RECURSIVE
+    syscall(
+        442, -100, ctypes.c_char_p(b"/"), 0x8000, ctypes.c_char_p(attributes), ctypes.c_size_t(32)
+    )  # AT_RECURSIVE
     for folder in private:
         if os.path.isdir(folder):  # noqa: PTH112
-            checked(LIBC.mount(b"tmpfs", folder.encode(), b"tmpfs", 0x2 | 0x4, b"size=64m,mode=1777"), f"tmpfs {folder}")
+            checked(
+                LIBC.mount(b"tmpfs", folder.encode(), b"tmpfs", 0x2 | 0x4, b"size=64m,mode=1777"),
+                f"tmpfs {folder}",
+            )
 
 
 def pid_namespace(proc: bool = True) -> None:
-    """The caller goes on as process 1 of a new namespace; its former self waits and passes the exit on."""
+    """The caller goes on as process 1 of a new namespace.
+
+    Its former self waits and passes the exit on.
+    """
     unshare(NEWPID)
     child = os.fork()
     if child:
@@ -122,7 +168,10 @@ def no_new_privileges() -> None:
 
 
 def hide_memory() -> None:
-    """No process of the same user may read this memory or ptrace; /proc/self/* then belongs to root."""
+    """No process of the same user may read this memory or ptrace.
+
+    /proc/self/* then belongs to root.
+    """
     prctl(SET_DUMPABLE, 0)
 
 
@@ -130,12 +179,20 @@ def landlock_abi() -> int:
     return syscall(444, None, ctypes.c_size_t(0), ctypes.c_uint(1))
 
 
-def landlock(read: tuple[str, ...] = ("/usr", "/lib", "/lib64", "/etc", "/proc", "/dev"), write: tuple[str, ...] = ()) -> int:
-    """Read-only outside `write`; no TCP, no signals or abstract sockets to the outside where the kernel knows them."""
+def landlock(
+    read: tuple[str, ...] = ("/usr", "/lib", "/lib64", "/etc", "/proc", "/dev"),
+    write: tuple[str, ...] = (),
+) -> int:
+    """Read-only outside `write`.
+
+    No TCP, no signals or abstract sockets to the outside where the kernel knows them.
+    """
     abi = landlock_abi()
     every = (1 << (13 + (abi >= 2) + (abi >= 3) + (abi >= 5))) - 1
     attributes = struct.pack("QQQ", every, 3, 3)[: 8 if abi < 4 else 16 if abi < 6 else 24]
-    ruleset = syscall(444, ctypes.c_char_p(attributes), ctypes.c_size_t(len(attributes)), ctypes.c_uint(0))
+    ruleset = syscall(
+        444, ctypes.c_char_p(attributes), ctypes.c_size_t(len(attributes)), ctypes.c_uint(0)
+    )
     for folders, access in ((read, 0b1101), (write, every)):  # execute, read file, read folder
         for folder in folders:
             try:
@@ -143,14 +200,17 @@ def landlock(read: tuple[str, ...] = ("/usr", "/lib", "/lib64", "/etc", "/proc",
             except OSError:
                 continue
             rule = struct.pack("=Qi", access, handle)
-            syscall(445, ctypes.c_int(ruleset), ctypes.c_int(1), ctypes.c_char_p(rule), ctypes.c_uint(0))
+            syscall(
+                445, ctypes.c_int(ruleset), ctypes.c_int(1), ctypes.c_char_p(rule), ctypes.c_uint(0)
+            )
             os.close(handle)
     syscall(446, ctypes.c_int(ruleset), ctypes.c_uint(0))
     os.close(ruleset)
     return abi
 
 
-# x86-64: ptrace, process_vm_readv/writev, unshare, setns, mount, bpf, perf_event_open, userfaultfd, io_uring_setup, keyctl
+# x86-64: ptrace, process_vm_readv/writev, unshare, setns, mount, bpf, perf_event_open,
+# userfaultfd, io_uring_setup, keyctl
 FORBIDDEN = (101, 310, 311, 272, 308, 165, 321, 298, 323, 425, 250)
 
 
@@ -160,15 +220,33 @@ def seccomp() -> None:
     code += [(0x15, len(FORBIDDEN) - index, 0, number) for index, number in enumerate(FORBIDDEN)]
     code += [(0x06, 0, 0, 0x7FFF0000), (0x06, 0, 0, 0x00050000 | 1)]
     program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in code))
-    header = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(code), ctypes.addressof(program)))
+    header = ctypes.create_string_buffer(
+        struct.pack("HxxxxxxQ", len(code), ctypes.addressof(program))
+    )
     prctl(SET_SECCOMP, 2, ctypes.c_void_p(ctypes.addressof(header)))
 
 
 def full_stack() -> dict[str, float]:
     """Every step in the recommended order; returns milliseconds by step."""
     root = os.geteuid() == 0
-    steps = [session, oom_first, limits, *([] if root else [user_namespace]), network_namespace, mount_namespace, pid_namespace]
-    steps += [*([drop_user] if root else []), drop_capabilities, die_with_parent, no_new_privileges, landlock, hide_memory, seccomp]
+    steps = [
+        session,
+        oom_first,
+        limits,
+        *([] if root else [user_namespace]),
+        network_namespace,
+        mount_namespace,
+        pid_namespace,
+    ]
+    steps += [
+        *([drop_user] if root else []),
+        drop_capabilities,
+        die_with_parent,
+        no_new_privileges,
+        landlock,
+        hide_memory,
+        seccomp,
+    ]
     costs = {}
     for step in steps:
         start = time.perf_counter()
@@ -177,7 +255,7 @@ def full_stack() -> dict[str, float]:
     return costs
 
 
-# ---- the protocol: one JSON object a packet, descriptors beside it -------------------------------------------------------
+# ---- the protocol: one JSON object a packet, descriptors beside it -----------------------------
 
 
 def map_memory(fd: int, size: int, writable: bool) -> int:
@@ -190,7 +268,10 @@ def map_memory(fd: int, size: int, writable: bool) -> int:
 
 
 def flush_cache(address: int, size: int) -> None:
-    """In pieces of 1 MiB: a larger memset takes non-temporal stores, which pass the cache by and flush nothing."""
+    """In pieces of 1 MiB.
+
+    A larger memset takes non-temporal stores, which pass the cache by and flush nothing.
+    """
     for start in range(0, size, 1 << 20):
         LIBC.memset(address + start, 0x5A, min(1 << 20, size - start))
 
@@ -207,16 +288,22 @@ def serve(channel: socket.socket) -> None:
         if message["op"] == "sandbox":
             reply["ms"] = full_stack()
         elif message["op"] == "load":
-            library = ctypes.CDLL(f"/proc/self/fd/{fds[0]}")  # a sealed memfd: no path has to stay visible
+            library = ctypes.CDLL(
+                f"/proc/self/fd/{fds[0]}"
+            )  # a sealed memfd: no path has to stay visible
             function = getattr(library, message["entry"])
         elif message["op"] == "map":
             base_in = map_memory(fds[0], message["sizes"][0], writable=False)
             base_out = map_memory(fds[1], message["sizes"][1], writable=True)
             flush_size = message["flush"]
             flush_at = map_memory(-1, flush_size, writable=True)
-            scalars = [ctypes.c_float(value) for value in message["scalars"]] + [ctypes.c_int64(axis) for axis in message["axes"]]
+            scalars = [ctypes.c_float(value) for value in message["scalars"]] + [
+                ctypes.c_int64(axis) for axis in message["axes"]
+            ]
             calls = [
-                [ctypes.c_void_p(base_in + at) for at in inputs] + [ctypes.c_void_p(base_out + at) for at in outputs] + scalars
+                [ctypes.c_void_p(base_in + at) for at in inputs]
+                + [ctypes.c_void_p(base_out + at) for at in outputs]
+                + scalars
                 for inputs, outputs in message["slots"]
             ]
         elif message["op"] == "run":
