@@ -15,9 +15,9 @@ HOMES = re.compile(r"/(?:work|root|farm)/[a-z.]|/tmp/[a-z]/", re.IGNORECASE)
 
 def tracked(root):
     """Lists the files git tracks below `root`."""
-    asked = subprocess.run(
-        ["git", "-C", root, "ls-files", "-z"], capture_output=True, text=True, check=True
-    )
+    # A mounted folder may belong to somebody else, which git would refuse to read.
+    command = ["git", "-c", "safe.directory=*", "-C", root, "ls-files", "-z"]
+    asked = subprocess.run(command, capture_output=True, text=True, check=True)
     return [root / name for name in asked.stdout.split("\0") if name]
 
 
