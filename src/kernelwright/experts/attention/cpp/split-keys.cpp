@@ -156,7 +156,8 @@ inline void weigh(const float* weights, const float* values, int64_t width, int6
 }
 
 // One block of keys transposed, panel[d][n] with zeros for keys that do not exist, and its values widened with zeros.
-inline void pack(const float* k, const float* v, int64_t D, int64_t width, int64_t count, float* panels, float* values) {
+inline void pack(const float* k, const float* v, int64_t D, int64_t width, int64_t count, float* panels,
+                 float* values) {
   for (int64_t n = 0; n < BLOCK; ++n) {
     float* panel = panels + n / NR * NR * D + n % NR;
     for (int64_t d = 0; d < D; ++d) panel[d * NR] = n < count ? k[n * D + d] : 0.0f;
@@ -186,7 +187,8 @@ inline void attend(const float* q, const float* panels, const float* values, Sta
 }
 
 // Row r of the query tile, its parts `stride` apart, brought to one maximum and added.
-inline void merge(const State* states, const float* out, int64_t r, int64_t stride, int64_t D, int64_t width, float* o) {
+inline void merge(const State* states, const float* out, int64_t r, int64_t stride, int64_t D, int64_t width,
+                  float* o) {
   float peak = -INFINITY, sum = 0.0f;
   for (int p = 0; p < PARTS; ++p) {
     const float now = states[p * stride].peak[r];
@@ -231,7 +233,8 @@ extern "C" int attention(const float* q, const float* k, const float* v, float* 
         pack(k + first + j * D, v + first + j * D, D, width, stop - j, panels, values);
         for (int64_t x = causal ? j / MR : 0; x < query_tiles; ++x) {
           const int64_t at = t * query_tiles + x;
-          attend(q + first, panels, values, states[at], out + at * MR * width, causal != 0, x * MR, j, stop, S, D, width);
+          attend(q + first, panels, values, states[at], out + at * MR * width, causal != 0, x * MR, j, stop, S, D,
+                 width);
         }
       }
     }

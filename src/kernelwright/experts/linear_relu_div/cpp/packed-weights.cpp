@@ -66,8 +66,8 @@ inline void transpose(const float* from, int64_t stride, int64_t rows, int64_t d
 constexpr int64_t NR = NV * LANES;
 
 // Rows past the end repeat the last one; only what exists is written.
-inline void tile(const float* x, int64_t K, int64_t rows, const float* panel, const float* bias, float divisor, float* y,
-                 int64_t N, int64_t cols) {
+inline void tile(const float* x, int64_t K, int64_t rows, const float* panel, const float* bias, float divisor,
+                 float* y, int64_t N, int64_t cols) {
   Vec acc[MR][NV] = {};
   const float* row[MR];
   for (int i = 0; i < MR; ++i) row[i] = x + least(i, rows - 1) * K;

@@ -27,8 +27,6 @@ inline Vec load(const float* p) {
   return v;
 }
 
-inline void store(float* p, Vec v) { std::memcpy(p, &v, sizeof v); }
-
 inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 inline int64_t tiles(int64_t size, int64_t tile) { return (size + tile - 1) / tile; }

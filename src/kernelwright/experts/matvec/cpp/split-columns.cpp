@@ -27,13 +27,19 @@ inline Vec load(const float* p) {
   return v;
 }
 
+typedef float Quad __attribute__((vector_size(16)));
+
+// Four lanes at a time, then across the four: a short chain of dependent additions.
 inline float total(Vec v) {
-  float x[LANES];
+  Quad x[LANES / 4];
   std::memcpy(x, &v, sizeof v);
-  for (int half = LANES / 2; half > 0; half /= 2) {
+#pragma GCC unroll 4
+  for (int half = LANES / 8; half > 0; half /= 2) {
+#pragma GCC unroll 4
     for (int i = 0; i < half; ++i) x[i] += x[i + half];
   }
-  return x[0];
+  const Quad pair = x[0] + __builtin_shufflevector(x[0], x[0], 2, 3, 0, 1);
+  return pair[0] + pair[1];
 }
 
 template <int COUNT>

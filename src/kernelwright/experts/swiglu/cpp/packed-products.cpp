@@ -35,7 +35,7 @@ inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 inline int64_t tiles(int64_t size, int64_t tile) { return (size + tile - 1) / tile; }
 
-// e^x: x = n ln 2 + r, a polynomial in r (Cephes), times 2^n. NaN stays NaN; results too small for a normal float are 0.
+// e^x: x = n ln 2 + r, a polynomial in r (Cephes), times 2^n. NaN stays NaN; below the normal floats is 0.
 inline Vec exponential(Vec x) {
   const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer in the low bits
   const Vec shifted = x * 1.44269504f + magic;

@@ -50,7 +50,7 @@ inline float total(Vec v) {
   return pair[0] + pair[1];
 }
 
-// e^x: x = n ln 2 + r, a polynomial in r (Cephes), times 2^n. NaN stays NaN; results too small for a normal float are 0.
+// e^x: x = n ln 2 + r, a polynomial in r (Cephes), times 2^n. NaN stays NaN; below the normal floats is 0.
 inline Vec exponential(Vec x) {
   const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer in the low bits
   const Vec shifted = x * 1.44269504f + magic;
@@ -159,7 +159,8 @@ extern "C" int swiglu(const float* x, const float* gate, const float* up, const 
 #pragma omp for schedule(static)
     for (int64_t t = 0; t < hidden_bands * row_tiles; ++t) {
       const int64_t i = t % row_tiles * ROWS, j = t / row_tiles * BAND;
-      hidden_band(x + i * D, gate + j * D, up + j * D, hidden + i * F + j, D, F, least(ROWS, M - i), least(BAND, F - j));
+      hidden_band(x + i * D, gate + j * D, up + j * D, hidden + i * F + j, D, F, least(ROWS, M - i),
+                  least(BAND, F - j));
     }
 #pragma omp for schedule(static)
     for (int64_t t = 0; t < output_bands * row_tiles; ++t) {
