@@ -13,7 +13,7 @@ reported, never guessed.
 """
 
 # pathlib and typing take longer to import than all of this to run.
-# ruff: noqa: PTH
+# ruff: noqa: PTH100, PTH120, PTH123, PTH208
 
 from __future__ import annotations
 
@@ -134,10 +134,10 @@ def _confine(spec: dict[str, Any], report: Report) -> None:
     report.attempt("no_new_privileges", layers.prctl, layers.NO_NEW_PRIVS, 1)
     layers.prctl(layers.PDEATHSIG, KILL)  # a change of user has cleared it
     if mounts:
-        visible, own = ["/"], [folder, "/dev/shm", *writable]  # noqa: S108 - private
+        visible, shared = ["/"], ["/dev/shm"]  # noqa: S108 - a private one
     else:
-        visible = [*layers.SYSTEM, "/proc", *readable]
-        own = [folder, *layers.DEVICES, *writable]
+        visible, shared = [*layers.SYSTEM, "/proc", *readable], []
+    own = [folder, *layers.DEVICES, *shared, *writable]
     report.attempt("landlock", layers.landlock, visible, own)
     report.attempt("hidden_memory", layers.prctl, layers.DUMPABLE, 0)
     report.attempt("system_calls", layers.system_calls)
