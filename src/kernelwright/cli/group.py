@@ -9,7 +9,7 @@ import click
 
 from kernelwright.verbs import table
 
-Invoke = Callable[[table.Verb, dict[str, Any]], int]
+Invoke = Callable[[table.Verb, dict[str, Any]], Any]
 
 
 class VerbGroup(click.Group):

@@ -39,9 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _guarded(words: list[str], as_json: bool, debug: bool) -> int:
     try:
-        code = root().main(words, prog_name="kernelwright", standalone_mode=False)
-        sys.stdout.flush()
-        return code if isinstance(code, int) else 0
+        # Click would end the process on a broken pipe: nothing is printed inside it.
+        answer = root().main(words, prog_name="kernelwright", standalone_mode=False)
+        return answer if isinstance(answer, int) else _print(answer, as_json)
     except click.exceptions.Exit as ending:
         return ending.exit_code
     except click.exceptions.NoArgsIsHelpError as problem:
@@ -89,21 +89,24 @@ def root() -> VerbGroup:
     return version(group)
 
 
-def _invoke(verb: Verb, values: dict[str, Any]) -> int:
+def _invoke(verb: Verb, values: dict[str, Any]) -> Any:
     from kernelwright.cli.progress import watching
 
-    as_json, debug = values.pop("as_json"), values.pop("debug")
+    del values["as_json"]
+    debug = values.pop("debug")
     module = verb.load()
     given = {name: value for name, value in values.items() if value not in (None, ())}
     request = module.Request.of(**given)
     with watching(sys.stderr, debug=debug) as observer:
-        answer = module.run(request, observer=observer)
+        return module.run(request, observer=observer)
+
+
+def _print(answer: Any, as_json: bool) -> int:
     text = answer.to_json() if as_json else answer.text()
     if text:
         print(text, flush=True)  # noqa: T201 (the answer itself)
-    if not as_json:
-        for line in answer.notes():
-            click.echo(line, err=True)
+    for line in () if as_json else answer.notes():
+        click.echo(line, err=True)
     code: int = answer.exit_code()
     return code
 

@@ -46,7 +46,6 @@ def _parameter(name: str, field: FieldInfo) -> click.Parameter:
             required=required,
             nargs=-1 if many else 1,
             metavar=metavar + ("…" if many else ""),
-            default=None if required else field.default,
         )
     option = "--" + name.strip("_").replace("_", "-")
     if kind is click.BOOL:

@@ -13,7 +13,8 @@ from kernelwright.records.evaluation import Evaluation
 from kernelwright.search.summary import RunSummary
 
 SUFFIX = {"cpp": ".cpp", "cuda": ".cu", "triton": ".py", "torch": ".py"}
-_HEADER = re.compile(r"^// /// kernelwright[^\n]*\n(?://[^\n]*\n)*?// ///[ \t]*\n", re.MULTILINE)
+_OPENING = re.compile(r"\s*//\s*///\s*kernelwright\s*")
+_CLOSING = re.compile(r"\s*//\s*///\s*")
 
 
 def export(summary: RunSummary) -> dict[str, str]:
@@ -22,11 +23,11 @@ def export(summary: RunSummary) -> dict[str, str]:
     Raises:
         UsageError: the run has no confirmed winner.
     """
-    best, confirmed = winner(summary)
+    best, _ = winner(summary)
     if best.language not in ("cpp", "cuda"):
         raise UsageError(f"--as file cannot fix the numbers of a {best.language} candidate yet")
     name = summary.task.name + SUFFIX[best.language]
-    return {name: f"{_comment(summary, best, confirmed, name)}\n{fixed(best)}"}
+    return {name: f"{comment(summary, name=name)}\n{fixed(best)}"}
 
 
 def winner(summary: RunSummary) -> tuple[Candidate, Evaluation]:
@@ -57,20 +58,21 @@ def fixed(candidate: Candidate) -> str:
             lines.append(f"// {name} = [{', '.join(map(_toml, words))}]")
     lines.append("// ///")
     macros = [f"#define {name} {_macro(value)}" for name, value in candidate.tunables.items()]
-    body = _HEADER.sub("", candidate.source, count=1)
-    return "\n".join([*lines, *macros, body])
+    return "\n".join([*lines, *macros, _without_header(candidate.source)])
+
+
+def build_words(confirmed: Evaluation) -> list[str]:
+    """Compiler and flags with which it was judged, the values of tunables left out."""
+    build = confirmed.build
+    compiler = (build.compiler if build else "").split(" ")[0].rpartition("/")[2] or "g++"
+    flags = [flag for flag in (build.flags if build else ()) if not flag.startswith("-D")]
+    return [compiler, *flags, *(flag for flag in ("-shared", "-fPIC") if flag not in flags)]
 
 
 def build_command(confirmed: Evaluation, source: str) -> str:
     """The shell command that builds the shipped source as it was judged."""
-    build = confirmed.build
-    compiler = (build.compiler if build else "").split(" ")[0].rpartition("/")[2] or "g++"
-    flags = [flag for flag in (build.flags if build else ()) if not flag.startswith("-D")]
-    for needed in ("-shared", "-fPIC"):
-        if needed not in flags:
-            flags.append(needed)
     library = "lib" + source.rpartition(".")[0] + ".so"
-    return shlex.join([compiler, *flags, "-o", library, source])
+    return shlex.join([*build_words(confirmed), "-o", library, source])
 
 
 def proof(confirmed: Evaluation) -> list[str]:
@@ -82,20 +84,41 @@ def proof(confirmed: Evaluation) -> list[str]:
     ]
 
 
-def _comment(summary: RunSummary, candidate: Candidate, confirmed: Evaluation, name: str) -> str:
-    environment = confirmed.environment
-    build = confirmed.build
+def comment(summary: RunSummary, sign: str = "//", name: str = "") -> str:
+    """What it is, how fast, measured where, built how: the top of a shipped file.
+
+    Args:
+        summary: a run with a winner.
+        sign: how the language begins a comment.
+        name: the file's name, for the command that builds it; empty: no command.
+    """
+    best, confirmed = winner(summary)
+    device = confirmed.environment.get("device", "")
     lines = [
         f"{summary.task.name}: {summary.task.summary}".rstrip(": "),
-        f"Found by kernelwright, run {summary.run.id}, candidate {candidate.id}",
+        f"Found by kernelwright, run {summary.run.id}, candidate {best.id}",
         *proof(confirmed),
     ]
-    if environment.get("device"):
-        lines.append(f"Measured on {environment['device']}, {summary.run.spec.threads} threads")
-    if build and build.compiler:
-        lines.append(f"Compiler: {build.compiler}")
-    lines.append(f"Build: {build_command(confirmed, name)}")
-    return "\n".join("// " + line.replace("\\", "/") for line in lines)
+    if device:
+        lines.append(f"Measured on {device}, {summary.run.spec.threads} threads")
+    if confirmed.build and confirmed.build.compiler:
+        lines.append(f"Compiler: {confirmed.build.compiler}")
+    if name:
+        lines.append(f"Build: {build_command(confirmed, name)}")
+    # A backslash at the end of a line would continue the comment.
+    return "\n".join(f"{sign} {line}".replace("\\", "/") for line in lines)
+
+
+def _without_header(source: str) -> str:
+    kept, inside = [], False
+    for line in source.splitlines(keepends=True):
+        if not inside:
+            inside = bool(_OPENING.fullmatch(line))
+            if not inside:
+                kept.append(line)
+        elif _CLOSING.fullmatch(line):
+            inside = False
+    return "".join(kept)
 
 
 def _toml(word: str) -> str:

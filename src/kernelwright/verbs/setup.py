@@ -1,13 +1,30 @@
-"""What a verb opens before it works: the store, the executor, the parts named."""
+"""What a verb opens before it works: store, executor, task, the user's own candidates."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
 
 from kernelwright import plugins
-from kernelwright.errors import PrerequisiteError, UsageError
+from kernelwright.candidates.fingerprint import make_candidate
+from kernelwright.candidates.header import parse
+from kernelwright.candidates.tunables import space
+from kernelwright.errors import HeaderError, PrerequisiteError, UsageError
+from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.executors.base import Executor
+from kernelwright.records.candidate import Candidate, Value
+from kernelwright.records.task import Task
 from kernelwright.settings import Settings
 from kernelwright.store.store import Store
+from kernelwright.tasks import contract
+from kernelwright.tasks.load import load_task
+from kernelwright.verbs.base import read_source
+
+LANGUAGES = {
+    ".cpp": "cpp", ".cc": "cpp", ".cxx": "cpp", ".c++": "cpp", ".cu": "cuda", ".py": "triton",
+}  # fmt: skip
+"""Languages by the ending of a file."""
+TaskSpec = str | Path | Callable[..., Any]
 
 
 @contextmanager
@@ -69,3 +86,74 @@ def known(kind: plugins.Kind, words: Sequence[str]) -> tuple[str, ...]:
             singular = kind.removesuffix("s")
             raise UsageError(f"unknown {singular} {word!r}", hint=plugins.nearest(word, names))
     return tuple(words)
+
+
+def task(spec: TaskSpec, inputs: Any = None) -> Task:
+    """The task of that name, path or callable.
+
+    Raises:
+        TaskError: it cannot be read.
+    """
+    return load_task(spec, inspector=inspector, inputs=inputs)
+
+
+def inspector(request: dict[str, Any]) -> dict[str, Any]:
+    """What running a foreign file in the oracle's process tells of it."""
+    with closing(Oracle()) as oracle:
+        return oracle.inspect(request)
+
+
+def candidate(
+    origin: Path | str, task: Task, settings: Settings, tune: Sequence[str] = ()
+) -> Candidate:
+    """The user's own candidate, with the first valid point of its tunables.
+
+    Args:
+        origin: its file, or its source (a text of more than one line).
+        task: the task it is for.
+        settings: the number of threads it may use.
+        tune: ``NAME=VALUE``: values to take instead.
+
+    Raises:
+        UsageError: no such file, an ending that names no language, or a value not listed.
+        HeaderError: its header cannot be read; names the file.
+    """
+    inline = isinstance(origin, str) and "\n" in origin
+    path = Path("candidate.cpp" if inline else origin)
+    if path.suffix not in LANGUAGES:
+        raise UsageError(
+            f"{path}: its ending names no language", hint=f"known: {', '.join(LANGUAGES)}"
+        )
+    source = str(origin) if inline else read_source(path)
+    language = LANGUAGES[path.suffix]
+    try:
+        values = _values(source, language, task, settings, tune)
+        return make_candidate(source, language, values, origin="" if inline else str(path))
+    except HeaderError as problem:
+        raise HeaderError(f"{path}: {problem.message}", hint=problem.hint) from problem
+
+
+def _values(
+    source: str, language: str, task: Task, settings: Settings, tune: Sequence[str]
+) -> dict[str, Value]:
+    header = parse(source, language)
+    chosen = contract.workload(task, "cpu")
+    axes = contract.extents(task, chosen.axes) if chosen else {}
+    found = space(header, {**axes, "cores": settings.cores})
+    values = found.default()
+    if header.tune and not values:
+        raise HeaderError("no values of its tunables meet its constraints here")
+    for word in tune:
+        name, _, text = word.partition("=")
+        if name not in found.choices:
+            known_names = tuple(found.choices)
+            raise UsageError(
+                f"the candidate has no tunable {name!r}", hint=plugins.nearest(name, known_names)
+            )
+        listed = {str(value): value for value in found.choices[name]}
+        if text not in listed:
+            raise UsageError(f"{name} = {text!r} is not listed", hint=f"known: {', '.join(listed)}")
+        values[name] = listed[text]
+    if not found.is_valid(values):
+        raise UsageError("these values do not meet the candidate's constraints")
+    return values

@@ -1,0 +1,234 @@
+"""The Python API: a function a verb, derived from the same table as the command line.
+
+``optimize``, ``evaluate`` and ``resume`` are written out, since they also take what a command
+line cannot: a callable as the task, source instead of a file, a run's result as an object. Every
+other function takes the fields of its verb's request and returns its answer.
+"""
+
+import inspect
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kernelwright.records.candidate import Candidate
+from kernelwright.report import summary as report
+from kernelwright.search.observer import Observer
+from kernelwright.search.summary import RunSummary, summarise
+from kernelwright.store import frames
+from kernelwright.verbs import evaluate as evaluate_verb
+from kernelwright.verbs import optimize as optimize_verb
+from kernelwright.verbs import runs_resume as resume_verb
+from kernelwright.verbs import setup, table
+from kernelwright.verbs.evaluation_answer import EvaluationAnswer
+from kernelwright.verbs.run_answer import RunAnswer
+from kernelwright.verbs.setup import TaskSpec
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class RunResult:
+    """What a run found. Everything is read from the store, so it can be asked at any time."""
+
+    def __init__(self, answer: RunAnswer, store: str | None) -> None:
+        self.answer = answer
+        self._store = store
+
+    @property
+    def id(self) -> str:
+        """The run's id, for ``resume`` and the command line."""
+        return self.answer.run
+
+    @property
+    def status(self) -> str:
+        """How it ended, for example ``improved`` or ``no_improvement``."""
+        return self.answer.status
+
+    @property
+    def best(self) -> Candidate | None:
+        """The confirmed winner, or None."""
+        return self.details.best
+
+    @property
+    def details(self) -> RunSummary:
+        """Everything: the confirming evaluation, the session, counts, costs."""
+        return self.answer.summary
+
+    def summary(self) -> str:
+        """One screen of text: every ratio with its baseline and interval."""
+        return report.run_text(self.details)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row an evaluation."""
+        with setup.store(_settings(self._store)) as opened:
+            return frames.to_frame(opened, self.id)
+
+    def ship(self, form: str = "file", to: Path | str | None = None, force: bool = False) -> Any:
+        """Write the winner; as the verb ``ship``."""
+        return call("ship", run=self.id, as_=form, to=to, force=force, store=self._store)
+
+    def __repr__(self) -> str:
+        best = report.strategy(self.best) if self.best else "none"
+        return f"RunResult({self.id!r}, task={self.answer.task!r}, {self.status}, best={best!r})"
+
+
+def optimize(
+    task: TaskSpec,
+    *,
+    inputs: Callable[[], Sequence[Any]] | Sequence[Any] | None = None,
+    start: Sequence[Path | str] | Path | str = (),
+    observer: Observer | None = None,
+    **fields: Any,
+) -> RunResult:
+    """Search for a faster kernel.
+
+    Args:
+        task: a built-in name, a path, ``file.py:callable``, or a callable defined in a file.
+        inputs: for a callable: example arguments, or a function that returns them.
+        start: your own kernels to start from.
+        observer: watches the search.
+        fields: ``effort``, ``minutes``, ``evaluations``, ``target``, ``store``, ``seed``,
+            ``threads`` and the other options of ``kernelwright optimize``.
+
+    Returns:
+        The run; an interrupted one says so in its status and can be given to ``resume``.
+
+    Raises:
+        UserError: something is wrong or missing that the user can mend.
+        JudgeError: the machinery broke.
+    """
+    paths = (start,) if isinstance(start, Path | str) else tuple(start)
+    request = optimize_verb.Request.of(task=_named(task), start=paths, **fields)
+    loaded = setup.task(task, inputs)
+    answer = optimize_verb.run(request, observer=observer, task=loaded)
+    if isinstance(answer, optimize_verb.Plan):
+        raise TypeError("dry_run has no result; use the command line for it")
+    return RunResult(answer, request.store)
+
+
+def evaluate(
+    task: TaskSpec,
+    candidate: Path | str,
+    *,
+    inputs: Callable[[], Sequence[Any]] | Sequence[Any] | None = None,
+    rung: str = "screen",
+    **fields: Any,
+) -> EvaluationAnswer:
+    """Judge one candidate.
+
+    Args:
+        task: as for :func:`optimize`.
+        candidate: a file, or C++ source (a text of more than one line).
+        inputs: as for :func:`optimize`.
+        rung: ``draft``, ``smoke``, ``screen``, ``full`` or ``confirm``.
+        fields: the other options of ``kernelwright evaluate``.
+
+    Returns:
+        The verdict: ``outcome``, ``reason``, ``comparisons`` and the whole ``evaluation``.
+
+    Raises:
+        UserError: something is wrong or missing that the user can mend.
+        JudgeError: the machinery broke; there is no verdict.
+    """
+    request = evaluate_verb.Request.of(task=_named(task), file=candidate, rung=rung, **fields)
+    loaded = setup.task(task, inputs)
+    return evaluate_verb.run(request, task=loaded)
+
+
+def resume(
+    run: RunResult | str,
+    *,
+    observer: Observer | None = None,
+    compiler: str | None = None,
+    store: str | None = None,
+) -> RunResult:
+    """Go on with an interrupted run.
+
+    Args:
+        run: the run, its id, the beginning of one, or ``latest``.
+        observer: watches the search.
+        compiler: ``g++`` or ``clang++``; the one the run began with is wise.
+        store: where the run is, unless the settings say it.
+
+    Raises:
+        UserError: there is no such run, or it is finished.
+        JudgeError: the machinery broke.
+    """
+    if isinstance(run, RunResult):
+        store = store or run._store
+    name = run.id if isinstance(run, RunResult) else run
+    request = resume_verb.Request.of(run=name, compiler=compiler, store=store)
+    return RunResult(resume_verb.run(request, observer=observer), store)
+
+
+def open_run(run: str = "latest", *, store: str | None = None) -> RunResult:
+    """A stored run as :func:`optimize` returned it.
+
+    Raises:
+        UserError: there is no such run.
+    """
+    with setup.store(_settings(store)) as opened:
+        summary = summarise(opened, opened.run(run).id)
+    return RunResult(RunAnswer.of(summary), store)
+
+
+def call(name: str, *, observer: Observer | None = None, **fields: Any) -> Any:
+    """Any verb by name: its request from ``fields``, its answer back.
+
+    Raises:
+        KeyError: there is no such verb.
+        UserError: something is wrong or missing that the user can mend.
+    """
+    module = table.find(name).load()
+    return module.run(module.Request.of(**fields), observer=observer)
+
+
+def function(verb: table.Verb) -> Callable[..., Any]:
+    """A function with the fields of the verb's request as keyword arguments."""
+    module = verb.load()
+    request = module.Request
+
+    def calls(*arguments: Any, **fields: Any) -> Any:
+        bound = calls.__signature__.bind(*arguments, **fields)  # type: ignore[attr-defined]
+        return call(verb.name, **bound.arguments)
+
+    calls.__name__ = calls.__qualname__ = verb.function
+    calls.__doc__ = module.__doc__
+    calls.__signature__ = _signature(request, module.Answer)  # type: ignore[attr-defined]
+    return calls
+
+
+def _signature(request: Any, answer: Any) -> inspect.Signature:
+    from kernelwright.verbs.base import Positional
+
+    found = []
+    for name, field in request.model_fields.items():
+        positional = any(isinstance(mark, Positional) for mark in field.metadata)
+        found.append(
+            inspect.Parameter(
+                name,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD
+                if positional
+                else inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if field.is_required() else field.default,
+                annotation=field.annotation,
+            )
+        )
+    return inspect.Signature(found, return_annotation=answer)
+
+
+def _named(task: TaskSpec) -> str:
+    return getattr(task, "__qualname__", str(task)) if callable(task) else str(task)
+
+
+def _settings(store: str | None) -> Any:
+    from kernelwright.settings import Settings
+
+    return Settings.load({"store": store})
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        return function(table.find(name))
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None

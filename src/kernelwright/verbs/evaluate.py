@@ -1,0 +1,106 @@
+"""Judge one candidate.
+
+TASK is a built-in name, a folder with task.toml, a KernelBench file, or file.py:callable. FILE is
+the candidate's source. It is built first (draft), then judged at the rung: smoke, screen, full or
+confirm, cheap to dear. Exit code 3: it was rejected; the outcome says by what.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from kernelwright.executors.base import Executor
+from kernelwright.records.candidate import Candidate
+from kernelwright.records.evaluation import Evaluation
+from kernelwright.records.job import JudgeJob
+from kernelwright.records.rung import Rung, RungPlan
+from kernelwright.records.task import Task
+from kernelwright.search.rungs import plans_for
+from kernelwright.settings import Settings
+from kernelwright.tasks import contract
+from kernelwright.verbs import base, setup
+from kernelwright.verbs.evaluation_answer import EvaluationAnswer
+
+
+class Request(base.Request):
+    """Which candidate, for which task, how closely."""
+
+    task: Annotated[str, base.Positional()] = Field(description="name, path or file.py:callable")
+    file: Annotated[Path | str, base.Positional()] = Field(description="the candidate's source")
+    rung: Literal["draft", "smoke", "screen", "full", "confirm"] = Field(
+        "screen", description="how much is spent on the look"
+    )
+    baseline: Literal["strongest", "all"] = Field(
+        "strongest", description="what it is compared with"
+    )
+    tune: tuple[str, ...] = Field((), description="values of its tunables: NAME=VALUE,…")
+    device: str | None = Field(None, description="where kernels run: auto or cpu")
+    threads: int | None = Field(None, ge=0, description="threads of the kernel; 0: every core")
+    compiler: str | None = Field(None, description="C++ compiler: g++ or clang++")
+    sandbox: Literal["auto", "require", "off"] | None = Field(
+        None, description="isolation of the candidate"
+    )
+    seed: int | None = Field(None, ge=0, description="seed of everything that is drawn")
+
+
+class Answer(EvaluationAnswer):
+    """The verdict."""
+
+
+def run(request: Request, *, observer: object = None, task: Task | None = None) -> Answer:
+    """Build and judge.
+
+    Args:
+        request: what to judge.
+        observer: unused; a look is short.
+        task: the task itself, where a face has loaded it already.
+
+    Raises:
+        UserError: something is wrong or missing that the user can mend.
+        JudgeError: the machinery broke; there is no verdict.
+    """
+    settings = request.settings()
+    device = setup.device(settings)
+    loaded = task or setup.task(request.task)
+    candidate = setup.candidate(request.file, loaded, settings, request.tune)
+    plans = plans_for(settings.effort)
+    rung = Rung.from_word(request.rung)
+    looks = [plans[Rung.DRAFT]] + ([plans[rung]] if rung else [])
+    if request.baseline == "all":
+        looks = [plan.model_copy(update={"all_baselines": True}) for plan in looks]
+    executor = setup.executor(settings)
+    try:
+        executor.open(loaded)
+        for number, plan in enumerate(looks):
+            evaluation = _judged(executor, number, plan, loaded, candidate, settings)
+            if not evaluation.passed:
+                break
+    finally:
+        executor.close()
+    main = contract.workload(loaded, "cpu" if device == "cpu" else "gpu")
+    return Answer.of(candidate, evaluation, main=main.name if main else "")
+
+
+def _judged(
+    executor: Executor,
+    number: int,
+    plan: RungPlan,
+    task: Task,
+    candidate: Candidate,
+    settings: Settings,
+) -> Evaluation:
+    executor.submit(
+        JudgeJob(
+            number=number,
+            task=task,
+            candidate=candidate,
+            plan=plan,
+            seed=settings.seed,
+            threads=settings.cores,
+            sandbox=settings.sandbox,
+        )
+    )
+    while (completion := executor.wait(None)) is None:
+        pass
+    return completion.evaluation

@@ -1,0 +1,79 @@
+"""A run on one screen."""
+
+import re
+
+import pytest
+
+from kernelwright.records.outcome import Decision
+from kernelwright.records.run import Run
+from kernelwright.report import summary as report
+from tests import samples
+
+
+def test_every_baseline_with_interval_and_decision():
+    text = report.run_text(samples.summary())
+    assert re.search(r"numpy +cpu-4096 +50 µs +100 µs +2\.00x \[1\.96, 2\.04\] +FASTER", text)
+    assert re.search(r"loop +cpu-4096 +50 µs +175 µs +3\.50x \[3\.43, 3\.57\] +FASTER", text)
+
+
+def test_no_ratio_without_rival_and_interval():
+    text = report.run_text(samples.summary())
+    for line in text.splitlines():
+        for found in re.finditer(r"\d\.\d+x", line):
+            assert re.match(r" \[\d", line[found.end() :]), line
+            assert "numpy" in line or "loop" in line
+
+
+def test_evidence_is_shown():
+    text = report.run_text(samples.summary())
+    assert "80% of what bandwidth allows (floor 40 µs)" in text
+    assert "static, smoke" in text
+    assert "rlimits, landlock; not available: pid namespace" in text
+    assert "sums in float32" in text
+    assert "plain loop THREADS=2" in text
+    assert "cpu: Test 9000, 2 threads" in text
+
+
+def test_share_of_the_device_by_rung():
+    text = report.run_text(samples.summary())
+    assert re.search(r"smoke +8 +1\.0 +25%", text)
+    assert re.search(r"full +2 +3\.0 +75%", text)
+    assert re.search(r"draft +9 +0\.0 +0%", text)
+
+
+def test_without_a_winner_outcomes_are_shown():
+    text = report.run_text(samples.summary("no_improvement", won=False))
+    assert "wrong_values" in text
+    assert not re.search(r"\dx", text)
+    assert "no better candidate in 24 looks" in text
+
+
+@pytest.mark.parametrize(
+    ("status", "won", "start"),
+    [
+        ("improved", True, "kernelwright ship r-20260101-abcd --as file"),
+        ("interrupted", False, "kernelwright runs resume r-20260101-abcd"),
+        ("running", False, "kernelwright runs resume r-20260101-abcd"),
+    ],
+)
+def test_what_to_paste(status, won, start):
+    assert report.paste(samples.summary(status, won=won))[0].startswith(start)
+
+
+def test_nothing_to_paste_after_a_no():
+    assert report.paste(samples.summary("no_improvement", won=False)) == []
+
+
+def test_sections_without_content_leave_no_gap():
+    text = report.run_text(samples.summary("budget", won=False))
+    assert "\n\n\n" not in text
+
+
+def test_every_status_has_words():
+    assert set(report.STATUS) == set(Run.model_fields["status"].annotation.__args__)
+
+
+def test_a_slower_rival_says_so():
+    lost = samples.comparison("fused", 0.5, decision=Decision.SLOWER)
+    assert re.search(r"0\.50x \[0\.49, 0\.51\] +SLOWER", report.comparisons([lost]))
+    assert report.comparisons([]) == ""

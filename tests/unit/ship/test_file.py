@@ -1,0 +1,85 @@
+"""The winner as one source file."""
+
+import dataclasses
+
+import pytest
+
+from kernelwright.candidates.fingerprint import make_candidate
+from kernelwright.candidates.header import parse
+from kernelwright.errors import UsageError
+from kernelwright.ship import file
+from tests import samples
+
+
+def shipped():
+    files = file.export(samples.summary())
+    assert list(files) == ["twice.cpp"]
+    return files["twice.cpp"]
+
+
+def test_evidence_on_top():
+    top = shipped().partition("// ///")[0]
+    assert "// twice: Every element doubled" in top
+    assert "run r-20260101-abcd" in top
+    assert "2.00x [1.96, 2.04] against numpy on cpu-4096 (FASTER)" in top
+    assert "3.50x [3.43, 3.57] against loop on cpu-4096 (FASTER)" in top
+    assert "Measured on cpu: Test 9000, 2 threads" in top
+    assert "Compiler: g++ (Debian 12.2.0) 12.2.0" in top
+    assert "Build: g++ -O3 -fopenmp -shared -fPIC -o libtwice.so twice.cpp" in top
+
+
+def test_numbers_are_fixed_and_nothing_is_left_to_tune():
+    header = parse(shipped(), "cpp")
+    assert header.tune == {}
+    assert header.strategy == "plain loop"
+    assert header.flags == ("-ffast-math",)
+    assert "#define THREADS 2\n" in shipped()
+    assert "tune.THREADS" not in shipped()
+    assert make_candidate(shipped(), "cpp").tunables == {}
+
+
+def test_the_code_itself_is_unchanged():
+    body = samples.SOURCE.partition("// ///\n")[2]
+    assert shipped().endswith(body)
+
+
+@pytest.mark.parametrize(
+    ("value", "macro"), [(True, "1"), (0.5, "0.5"), ("fast", "fast"), (-3, "-3")]
+)
+def test_macros(value, macro):
+    made = samples.candidate().model_copy(update={"tunables": {"A": value}})
+    assert f"#define A {macro}\n" in file.fixed(made)
+
+
+def test_strategy_with_quotes_survives():
+    made = samples.candidate().model_copy(update={"strategy": 'a "b" \\ c'})
+    assert parse(file.fixed(made), "cpp").strategy == 'a "b" \\ c'
+
+
+def test_a_backslash_cannot_continue_the_comment():
+    found = samples.summary()
+    task = found.task.model_copy(update={"summary": "ends in \\"})
+    text = file.export(dataclasses.replace(found, task=task))["twice.cpp"]
+    assert "\\\n" not in text.partition("#include")[0]
+
+
+@pytest.mark.parametrize(
+    ("status", "hint"), [("interrupted", "runs resume"), ("no_improvement", "--effort thorough")]
+)
+def test_without_a_winner_there_is_nothing_to_ship(status, hint):
+    with pytest.raises(UsageError, match="no confirmed winner") as caught:
+        file.export(samples.summary(status, won=False))
+    assert hint in caught.value.hint
+
+
+def test_other_languages_are_refused():
+    who = samples.candidate().model_copy(update={"language": "triton"})
+    with pytest.raises(UsageError, match="triton"):
+        file.export(dataclasses.replace(samples.summary(), best=who))
+
+
+@pytest.mark.parametrize("opening", ["/////kernelwright", "  //  ///  kernelwright  "])
+def test_a_header_is_found_however_it_is_spaced(opening):
+    source = samples.SOURCE.replace("// /// kernelwright", opening)
+    made = file.fixed(make_candidate(source, "cpp", {"THREADS": 1}))
+    assert parse(made, "cpp").tune == {}
