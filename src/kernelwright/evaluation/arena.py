@@ -4,6 +4,7 @@ An arena is one anonymous memory file. Every tensor lies between two guard zones
 write past its end lands where it is noticed, not in a neighbour.
 """
 
+import fcntl
 import mmap
 import os
 from collections.abc import Iterable
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 from kernelwright.records.task import Shaped
 
 GUARD_BYTES = 4096
+SEAL_FUTURE_WRITE = 0x10
+"""``F_SEAL_FUTURE_WRITE`` of fcntl(2), which the standard library does not name."""
 Array = NDArray[Any]
 
 _SPECIAL: dict[str, Any] = {
@@ -129,25 +132,37 @@ class Arena:
     Args:
         descriptor: an open memory file; the arena owns it.
         nbytes: its size.
+        writable: whether whoever receives the descriptor may write.
     """
 
-    def __init__(self, descriptor: int, nbytes: int) -> None:
+    def __init__(self, descriptor: int, nbytes: int, *, writable: bool = True) -> None:
         self.descriptor = descriptor
         self.nbytes = nbytes
-        self._map = mmap.mmap(descriptor, nbytes)
+        self.writable = writable
+        flags = mmap.MAP_SHARED | mmap.MAP_POPULATE
+        prot = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
+        self._map = mmap.mmap(descriptor, nbytes, flags=flags, prot=prot)
         self.bytes: NDArray[np.uint8] = np.frombuffer(self._map, dtype=np.uint8)
 
     @classmethod
-    def create(cls, nbytes: int) -> "Arena":
-        """A new arena of zeros.
+    def create(cls, nbytes: int, *, sealed: bool = False) -> "Arena":
+        """A new arena of zeros, whose size nobody can change.
+
+        Args:
+            nbytes: its size.
+            sealed: nobody but us can map it for writing, whoever gets the descriptor.
 
         Raises:
             OSError: there is not enough memory.
         """
-        descriptor = os.memfd_create("kernelwright")
+        descriptor = os.memfd_create("kernelwright", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         nbytes = max(nbytes, 4096)
         os.ftruncate(descriptor, nbytes)
-        return cls(descriptor, nbytes)
+        arena = cls(descriptor, nbytes)
+        seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals | (SEAL_FUTURE_WRITE if sealed else 0))
+        arena.writable = not sealed
+        return arena
 
     def view(self, place: Placed) -> Array:
         """The tensor at ``place``, sharing memory with the arena."""

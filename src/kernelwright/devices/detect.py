@@ -1,0 +1,49 @@
+"""Facts about the processor, read from the system; measures nothing."""
+
+import os
+import platform
+from functools import cache
+from pathlib import Path
+
+CPUINFO = Path("/proc/cpuinfo")
+
+
+def cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+@cache
+def processor() -> str:
+    """The model name, as the system gives it."""
+    try:
+        for line in CPUINFO.read_text().splitlines():
+            if line.lower().startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+@cache
+def instructions() -> tuple[str, ...]:
+    """Vector extensions that matter for kernels, those present, in order of age."""
+    wanted = ("sse4_2", "avx", "avx2", "fma", "avx512f", "avx512_bf16", "amx_tile", "asimd", "sve")
+    try:
+        text = CPUINFO.read_text()
+    except OSError:
+        return ()
+    words = set(text.split())
+    return tuple(name for name in wanted if name in words)
+
+
+def describe(threads: int) -> dict[str, str]:
+    """What is written beside every result measured here."""
+    return {
+        "device": f"cpu: {processor()}",
+        "threads": str(threads),
+        "cores": str(cores()),
+        "vectors": " ".join(instructions()),
+        "kernel": platform.release(),
+        "python": platform.python_version(),
+    }

@@ -1,0 +1,136 @@
+"""Inputs and right answers for the cases of one task; the only friend of the oracle.
+
+Holds what a candidate must never see. Honest errors (``e0``) need two more evaluations, a slow
+serial one among them, so they are measured once a workload and reused for the fresh contents of
+timed calls, whose distribution is the same.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernelwright.checks.correctness import Answer, make_answer
+from kernelwright.evaluation.arena import Array, numpy_dtype
+from kernelwright.evaluation.oracle_client import Oracle
+from kernelwright.records.task import Case, Task
+from kernelwright.tasks import inputs
+
+TRUTH_ONLY = ("truth",)
+ALL_PARTS = ("truth", "native", "serial")
+
+
+@dataclass(frozen=True)
+class Question:
+    """Contents shown to candidates, and what they should make of them."""
+
+    case: Case
+    contents: dict[str, Array]
+    answers: list[Answer]
+
+    @property
+    def fair(self) -> bool:
+        """Whether honest evaluations are finite wherever the right answer is."""
+        return not any(answer.honest_misplaced for answer in self.answers)
+
+
+class Answers:
+    """Draws inputs and asks the oracle about them.
+
+    Args:
+        task: loaded in the oracle.
+        oracle: a started oracle.
+        secret: seed of everything drawn here; never leaves this process.
+    """
+
+    def __init__(self, task: Task, oracle: Oracle, secret: int) -> None:
+        self.task = task
+        self.oracle = oracle
+        self.secret = secret
+        self._questions: dict[str, Question] = {}
+        self._errors: dict[str, dict[str, tuple[float, float]]] = {}
+
+    def base(self, case: Case) -> Question:
+        """The session's question on one workload; also sets its honest errors."""
+        return self._once(case.workload, case, lambda seed: self.draw(case, seed), case.workload)
+
+    def shape(self, case: Case) -> Question:
+        """The session's question on an edge or hidden shape."""
+        return self._once(
+            f"{case.workload}|{case.note}|{case.axes}", case, lambda seed: self.draw(case, seed)
+        )
+
+    def hostile(self, case: Case, kind: str) -> Question:
+        """The session's question of one hostile kind."""
+
+        def contents(seed: int) -> dict[str, Array]:
+            views = self.draw(case, seed)
+            inputs.draw_hostile(case, kind, seed, views)
+            return views
+
+        noted = case.model_copy(update={"note": f"hostile inputs: {kind}"})
+        return self._once(f"{case.workload}|hostile|{kind}", noted, contents)
+
+    def _once(
+        self,
+        key: str,
+        case: Case,
+        make: Callable[[int], dict[str, Array]],
+        known: str = "",
+    ) -> Question:
+        if key not in self._questions:
+            contents = make(self.seed(key))
+            self._questions[key] = Question(
+                case, contents, self.answer(case, contents, known=known)
+            )
+        return self._questions[key]
+
+    def draw(self, case: Case, seed: int) -> dict[str, Array]:
+        """Fresh inputs of ``case``."""
+        views = _empty(case)
+        if any(item.values.kind == "given" for item in case.inputs):
+            self.oracle.generate(seed, case, views)
+        else:
+            inputs.draw(case, seed, views)
+        return views
+
+    def answer(self, case: Case, contents: Mapping[str, Array], *, known: str = "") -> list[Answer]:
+        """The right outputs for ``contents``, in the order of the task.
+
+        Args:
+            case: shapes and scalars.
+            contents: the inputs, by name.
+            known: name under which the honest errors of equally distributed contents are kept:
+                measured at the first call, reused at later ones; empty measures them afresh.
+        """
+        remembered = self._errors.get(known) if known else None
+        parts = TRUTH_ONLY if remembered is not None else ALL_PARTS
+        found = self.oracle.truth(case, contents, parts)
+        answers = []
+        for item in case.outputs:
+            honest = tuple(found[part][item.name] for part in parts[1:])
+            answer = make_answer(
+                item.name, found["truth"][item.name], numpy_dtype(item.dtype), honest
+            )
+            if remembered is not None:
+                e0 = remembered[item.name]
+                answer = _with_errors(answer, e0)
+            answers.append(answer)
+        if known and remembered is None:
+            self._errors[known] = {a.name: (a.e0_largest, a.e0_rms) for a in answers}
+        return answers
+
+    def seed(self, *words: object) -> int:
+        """A number derived from the secret and ``words``."""
+        text = "|".join(str(word) for word in words).encode()
+        return int(np.random.default_rng((self.secret, *text)).integers(1 << 62))
+
+
+def _empty(case: Case) -> dict[str, Array]:
+    return {item.name: np.zeros(item.shape, numpy_dtype(item.dtype)) for item in case.inputs}
+
+
+def _with_errors(answer: Answer, e0: tuple[float, float]) -> Answer:
+    fields: dict[str, Any] = {**answer.__dict__, "e0_largest": e0[0], "e0_rms": e0[1]}
+    return Answer(**fields)

@@ -1,0 +1,265 @@
+"""Everything trusted that judging one task on this machine needs, made ready once a session.
+
+Oracle, rivals, buffers, the flush, the noise of this session. Refuses to open when the reference
+does not work: a task that cannot be answered cannot be judged.
+"""
+
+import math
+import time
+
+import numpy as np
+
+from kernelwright.checks.finding import Rejected
+from kernelwright.devices import detect, roofline
+from kernelwright.devices.measured import Peaks
+from kernelwright.errors import JudgeError, PrerequisiteError
+from kernelwright.evaluation.answers import Answers
+from kernelwright.evaluation.arena import numpy_dtype
+from kernelwright.evaluation.flush import Flush
+from kernelwright.evaluation.oracle_client import Oracle
+from kernelwright.evaluation.ring import Inputs, Ring
+from kernelwright.evaluation.rivals import Rivals, unavailable
+from kernelwright.evaluation.sides import RingSide
+from kernelwright.evaluation.stages import Cases
+from kernelwright.evaluation.worker import Worker
+from kernelwright.expressions import evaluate
+from kernelwright.records.job import BaselineTime, Session
+from kernelwright.records.task import Case, Task
+from kernelwright.tasks import contract, edges
+from kernelwright.timing.protocol import Pairs, measure
+from kernelwright.timing.statistics import Noise, bootstrap_median
+
+BLOCK_US = 6000.0
+MOST_SLOTS = 5
+RING_BYTES = 512 << 20
+QUICK_BLOCKS = 7
+NOISE_PAIRS = 30
+NOISE_TWINS = 3
+NOISE_SECONDS = 4.0
+BLOCK_SECONDS = 120.0
+
+
+class Bench:
+    """The trusted side of judging one task.
+
+    Args:
+        task: what is judged.
+        oracle: started and loaded with the task.
+        rivals: the baselines.
+        peaks: what this processor can do.
+        threads: how many the kernels use.
+        secret: seed of everything drawn.
+    """
+
+    def __init__(
+        self, task: Task, oracle: Oracle, rivals: Rivals, peaks: Peaks, threads: int, secret: int
+    ) -> None:
+        self.task = task
+        self.oracle = oracle
+        self.rivals = rivals
+        self.peaks = peaks
+        self.threads = threads
+        self.answers = Answers(task, oracle, secret)
+        self.flush = Flush(peaks.flush_bytes, threads)
+        self.cases = self._cases()
+        self.times: dict[str, dict[str, float]] = {}
+        self.missing: dict[str, str] = {}
+        self.noise = Noise(half_width=0.0, pairs=1, between=0.0)
+        self.strongest = ""
+        self.noop_us = 0.0
+        self._rings: dict[tuple[str, str], Ring] = {}
+        self._inputs: dict[str, Inputs] = {}
+        self._slots: dict[str, int] = {}
+
+    def open(self, wanted: tuple[str, ...]) -> Session:
+        """Check the reference, time the baselines named, measure the noise.
+
+        Raises:
+            TaskError: the reference does not work.
+            PrerequisiteError: no baseline can be run.
+        """
+        for case in (self.cases.smoke, *self.cases.timed):
+            self.answers.base(case)
+        for name, reason in self.rivals.possible().items():
+            if reason:
+                self.missing[name] = reason
+            elif name not in wanted:
+                self.missing[name] = "not asked for at this rung"
+            else:
+                self._time(name)
+        if not self.times:
+            reasons = "; ".join(f"{name}: {why}" for name, why in self.missing.items())
+            hint = "install torch, or give the task a baseline.cpp"
+            raise PrerequisiteError(f"no baseline can be run ({reasons})", hint)
+        self.strongest = min(self.times, key=self._overall)
+        self.noise = self._noise()
+        return self.session()
+
+    def session(self) -> Session:
+        """The record of what was found out."""
+        floors = {case.workload: self.floor(case) for case in self.cases.timed}
+        known = (*self.times, *self.missing)
+        return Session(
+            baselines=tuple(
+                BaselineTime(
+                    name=name,
+                    time_us=self.times.get(name, {}),
+                    missing=self.missing.get(name, ""),
+                )
+                for name in known
+            ),
+            strongest=self.strongest,
+            bandwidth_gbps=self.peaks.bandwidth_gbps,
+            rate_gflops=self.peaks.rate_gflops,
+            noop_us=self.noop_us,
+            environment=detect.describe(self.threads),
+            floor_us={name: floor.us for name, floor in floors.items()},
+            bound={name: floor.bound for name, floor in floors.items()},
+        )
+
+    def floor(self, case: Case) -> roofline.Floor:
+        """The roofline floor of one workload."""
+        moved = sum(
+            math.prod(item.shape) * numpy_dtype(item.dtype).itemsize
+            for item in (*case.inputs, *case.outputs)
+        )
+        flops = self.task.work.flops
+        operations = evaluate(flops, case.axes) if flops else 0.0
+        return roofline.floor(moved, operations, self.peaks.bandwidth_gbps, self.peaks.rate_gflops)
+
+    def ring(self, case: Case, owner: str = "candidate") -> Ring:
+        """The buffers for timing one workload, of the candidate or of the rival.
+
+        Both read the same sealed inputs.
+        """
+        key = (case.workload, owner)
+        if key not in self._rings:
+            if case.workload not in self._inputs:
+                slots = self._slots.get(case.workload, 1)
+                self._inputs[case.workload] = Inputs(case, slots, sealed=True)
+                self._inputs[case.workload].fill(self.answers.base(case).contents)
+            self._rings[key] = Ring(self._inputs[case.workload])
+        return self._rings[key]
+
+    def private(self, case: Case) -> Ring:
+        """The one-set buffers for correctness on one workload."""
+        key = (case.workload, "private")
+        if key not in self._rings:
+            self._rings[key] = Ring.private(case)
+        return self._rings[key]
+
+    def forget_buffers(self) -> None:
+        """Drop what a rejected candidate could write; the next one gets clean buffers."""
+        for key in [key for key in self._rings if key[1] != "rival"]:
+            ring = self._rings.pop(key)
+            ring.close()
+            if not ring.inputs.sealed:
+                ring.inputs.close()
+
+    def side(self, worker: Worker, ring: Ring, secret: int) -> RingSide:
+        """A side of ours for a trusted worker bound to ``ring``."""
+        base = self.answers.base(ring.case).contents
+        ring.inputs.fill(base)
+        return RingSide(worker, ring, base, secret, self.flush, BLOCK_SECONDS)
+
+    def rival_side(self, name: str, case: Case, secret: int) -> RingSide:
+        """A side that runs baseline ``name``.
+
+        Raises:
+            Rejected: the baseline cannot be run.
+        """
+        ring = self.ring(case, "rival")
+        return self.side(self.rivals.worker(name, ring), ring, secret)
+
+    def deadline(self, case: Case) -> float:
+        """Seconds one call of a candidate may take: a hundred times the baseline, at least 10."""
+        known = [times[case.workload] for times in self.times.values() if case.workload in times]
+        return max(10.0, 100 * min(known, default=0.0) / 1e6)
+
+    def close(self) -> None:
+        """End all processes and give the memory back."""
+        self.rivals.close()
+        self.oracle.close()
+        for ring in self._rings.values():
+            ring.close()
+            ring.inputs.close()
+
+    def _cases(self) -> Cases:
+        workloads = [item for item in self.task.workloads if item.device == "cpu"]
+        if not workloads:
+            hint = "add a workload with device = 'cpu'"
+            raise PrerequisiteError(f"task {self.task.name} has no workload for the CPU", hint)
+        order = {"main": 0, "extra": 1, "smoke": 2}
+        workloads.sort(key=lambda item: order[item.role])
+        resolved = [(item.role, contract.resolve(self.task, item)) for item in workloads]
+        timed = [case for role, case in resolved if role != "smoke"] or [resolved[0][1]]
+        smoke = next((case for role, case in resolved if role == "smoke"), timed[0])
+        return Cases(smoke, timed, edges.edge_cases(self.task, "cpu"), [])
+
+    def _time(self, name: str) -> None:
+        found: dict[str, float] = {}
+        try:
+            for case in (*self.cases.timed, self.cases.smoke):
+                found[case.workload] = self._quick(name, case)
+        except Rejected as rejection:
+            self.missing[name] = unavailable(rejection)
+            return
+        self.times[name] = found
+
+    def _quick(self, name: str, case: Case) -> float:
+        """Median microseconds of a few blocks; also settles how many calls a block has."""
+        side = self.rival_side(name, case, self.answers.seed("quick", name))
+        blocks = [side.block()]
+        started = time.monotonic()
+        while len(blocks) <= QUICK_BLOCKS and time.monotonic() - started < 1.0:
+            blocks.append(side.block())
+        median = float(np.median(blocks[1:] or blocks))
+        if case.workload not in self._slots:
+            self._slots[case.workload] = _slots(median, side.ring.nbytes)
+            if self._slots[case.workload] != side.ring.slots:
+                self._rings.pop((case.workload, "rival")).close()
+                self._inputs.pop(case.workload).close()
+        return median
+
+    def _overall(self, name: str) -> float:
+        """Sum of log times over the timed workloads: orders baselines by geometric mean."""
+        return sum(math.log(self.times[name][case.workload]) for case in self.cases.timed)
+
+    def _noise(self) -> Noise:
+        """Compare the strongest baseline with twins of itself, each a process of its own."""
+        case, name = self.cases.timed[0], self.strongest
+        centres: list[float] = []
+        widths: list[float] = []
+        twins = NOISE_TWINS if name == "loop" else 1
+        try:
+            for number in range(twins):
+                one = self.rival_side(name, case, self.answers.seed("noise", number))
+                ring = self.ring(case)
+                twin = self.rivals.twin(name, ring)
+                try:
+                    other = self.side(twin, ring, one.secret)
+                    started, pairs = time.monotonic(), Pairs()
+
+                    def go_on(since: float = started) -> bool:
+                        return time.monotonic() - since < NOISE_SECONDS / twins
+
+                    measure(other, one, pairs, 8)
+                    measure(other, one, pairs, NOISE_PAIRS, go_on)
+                finally:
+                    twin.close()
+                interval = bootstrap_median(pairs.log_ratios, seed=number)
+                centres.append(interval.median)
+                widths.append(interval.half_width)
+        except Rejected as rejection:
+            raise JudgeError(f"baseline {name} broke: {rejection}") from rejection
+        return Noise(
+            half_width=float(np.median(widths)),
+            pairs=len(pairs),
+            between=float(np.abs(centres).max()),
+        )
+
+
+def _slots(call_us: float, nbytes: int) -> int:
+    """Calls a block needs to last, within memory."""
+    wanted = min(MOST_SLOTS, math.ceil(BLOCK_US / max(call_us, 1.0)))
+    return max(1, min(wanted, RING_BYTES // max(nbytes, 1)))

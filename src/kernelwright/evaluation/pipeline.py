@@ -1,0 +1,162 @@
+"""Judge one built candidate at one rung: checks in order, then time; the first finding ends it."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from kernelwright.checks.finding import Finding, Rejected
+from kernelwright.devices.roofline import roofline
+from kernelwright.evaluation import stages
+from kernelwright.evaluation.bench import Bench
+from kernelwright.evaluation.sides import CandidateSide, RingSide
+from kernelwright.evaluation.trial import Trial
+from kernelwright.evaluation.worker import Worker
+from kernelwright.records.evaluation import Evaluation, Sandbox
+from kernelwright.records.job import JudgeJob
+from kernelwright.records.measurement import Comparison, Measurement, Roofline
+from kernelwright.records.outcome import Outcome
+from kernelwright.records.task import Case
+from kernelwright.tasks import edges
+from kernelwright.timing.protocol import Pairs, compare, comparison
+from kernelwright.timing.statistics import summarize
+
+COMPARE_SECONDS = 20.0
+MOST_CHECKED = 40
+
+
+def judge(job: JudgeJob, bench: Bench, library: Path, start: Callable[[], Worker]) -> Evaluation:
+    """The verdict on one candidate.
+
+    Args:
+        job: the candidate and the plan of the rung.
+        bench: opened for the job's task.
+        library: the built candidate.
+        start: gives a fresh worker, ready.
+    """
+    started = time.monotonic()
+    trial: Trial | None = None
+    found: Finding | None = None
+    measurements: list[Measurement] = []
+    comparisons: list[Comparison] = []
+    try:
+        trial = Trial(bench.task, start(), bench.answers, bench.deadline(bench.cases.timed[0]))
+        with trial.check("load"):
+            trial.load(library)
+        cases = _cases(job, bench)
+        for stage in job.plan.stages:
+            stages.run(stage, trial, cases, bench.private)
+        for case in _timed(job, bench):
+            with trial.check(f"time {case.workload}"):
+                measured, compared = _time(job, bench, trial, case)
+            measurements.append(measured)
+            comparisons += compared
+    except Rejected as rejection:
+        found = rejection.finding
+    finally:
+        if trial is not None:
+            trial.worker.close()
+        if found is not None:
+            bench.forget_buffers()
+    spent = time.monotonic() - started
+    passed = found is None
+    evidence = found.evidence if found else trial.labels if trial else {}
+    return Evaluation(
+        candidate=job.candidate.id,
+        rung=job.plan.rung,
+        outcome=Outcome.PASSED if found is None else found.outcome,
+        reason="" if found is None else found.reason,
+        evidence=dict(evidence),
+        checks=tuple(trial.checks) if trial else (),
+        measurements=tuple(measurements) if passed else (),
+        comparisons=tuple(comparisons) if passed else (),
+        roofline=_roofline(bench, measurements) if passed else None,
+        sandbox=trial.worker.sandbox if trial else Sandbox(),
+        environment=bench.session().environment,
+        seconds=spent,
+        device_seconds=spent,
+        seed=job.seed,
+    )
+
+
+def _cases(job: JudgeJob, bench: Bench) -> stages.Cases:
+    known = bench.cases
+    hidden: list[Case] = []
+    if "hidden" in job.plan.stages:
+        hidden = edges.hidden_cases(bench.task, "cpu", bench.answers.seed("hidden"))
+    timed = _timed(job, bench)
+    return stages.Cases(known.smoke, timed, known.edge, hidden)
+
+
+def _timed(job: JudgeJob, bench: Bench) -> list[Case]:
+    match job.plan.workloads:
+        case "none":
+            return []
+        case "smoke":
+            return [bench.cases.smoke]
+        case "main":
+            return bench.cases.timed[:1]
+        case _:
+            return bench.cases.timed
+
+
+def _time(
+    job: JudgeJob, bench: Bench, trial: Trial, case: Case
+) -> tuple[Measurement, list[Comparison]]:
+    """Time one workload against the strongest baseline, and against the others if asked."""
+    others = [name for name in bench.times if name != bench.strongest]
+    side, pairs, first = _against(job, bench, trial, case, bench.strongest, job.plan.looks)
+    compared = [first]
+    for name in others if job.plan.all_baselines else ():
+        compared.append(_against(job, bench, trial, case, name, job.plan.looks[:1])[2])
+    measured = Measurement(
+        workload=case.workload,
+        time_us=summarize(pairs.candidate_us),
+        noop_us=bench.noop_us,
+        clocks=side.clocks(),
+        samples_us=tuple(pairs.candidate_us) if job.keep_samples else (),
+    )
+    return measured, compared
+
+
+def _against(
+    job: JudgeJob, bench: Bench, trial: Trial, case: Case, name: str, looks: tuple[int, ...]
+) -> tuple[CandidateSide, Pairs, Comparison]:
+    """Pair the candidate with one baseline on one workload."""
+    side, rival = _sides(job, bench, trial, case, name, looks)
+    deadline = time.monotonic() + COMPARE_SECONDS
+    pairs, interval, decision, margin = compare(
+        side,
+        rival,
+        looks=looks,
+        noise=bench.noise,
+        seed=job.seed,
+        enough_time=lambda: time.monotonic() < deadline,
+    )
+    record = comparison(
+        name, case.workload, pairs, interval, decision, margin, keep_samples=job.keep_samples
+    )
+    return side, pairs, record
+
+
+def _sides(
+    job: JudgeJob, bench: Bench, trial: Trial, case: Case, name: str, looks: tuple[int, ...]
+) -> tuple[CandidateSide, RingSide]:
+    secret = bench.answers.seed("pair", job.number, case.workload, name)
+    ring, base = bench.ring(case), bench.answers.base(case).contents
+    rival = bench.rival_side(name, case, secret)
+    trial.bind(ring)
+    side = CandidateSide(trial.worker, ring, base, secret, bench.flush, trial.deadline)
+    share = min(job.plan.checked_share, MOST_CHECKED / looks[-1])
+    side.inspect(
+        bench.answers, bench.task.tolerance.k, share, job.plan.checked_least, min(looks[0], 10)
+    )
+    return side, rival
+
+
+def _roofline(bench: Bench, measurements: list[Measurement]) -> Roofline | None:
+    """The fraction of the roof on the main workload, where it was timed."""
+    main = bench.cases.timed[0]
+    for measured in measurements:
+        if measured.workload == main.workload:
+            return roofline(bench.floor(main), measured.time_us.median)
+    return None

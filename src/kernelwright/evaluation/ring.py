@@ -1,0 +1,204 @@
+"""Argument sets in shared memory: inputs that both sides read, outputs that one side writes.
+
+For timing, candidate and rival read the *same* inputs, sealed so that only the verifier can
+write them: two copies in different physical pages would favour one side by several per cent, more
+than many kernels differ. For correctness a private, writable copy shows who scribbles on inputs.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwright.checks.finding import Finding
+from kernelwright.evaluation.arena import GUARD_BYTES, Arena, Array, Layout, Placed, plan
+from kernelwright.records.outcome import Outcome
+from kernelwright.records.task import Case, Shaped
+from kernelwright.tasks import contract, inputs
+
+GUARD = 0xC3
+POISONS = (0xFF, 0x5A)
+"""Bytes with which outputs are filled: the first is NaN in every floating type."""
+
+
+class _Sets:
+    """``slots`` sets of tensors in one arena, between guard zones."""
+
+    def __init__(
+        self, tensors: tuple[Shaped, ...], slots: int, alignment: int, *, sealed: bool
+    ) -> None:
+        self.layouts: list[Layout] = []
+        start = 0
+        for _ in range(slots):
+            self.layouts.append(plan(tensors, start, alignment))
+            start = self.layouts[-1].nbytes
+        self.arena = Arena.create(start, sealed=sealed)
+        for layout in self.layouts:
+            for place in layout.tensors:
+                for zone in self._guards(place):
+                    zone[:] = GUARD
+
+    def view(self, slot: int, name: str) -> Array:
+        """One tensor of one set, in shared memory."""
+        return self.arena.view(self.place(slot, name))
+
+    def place(self, slot: int, name: str) -> Placed:
+        """Where one tensor of one set lies."""
+        for place in self.layouts[slot].tensors:
+            if place.name == name:
+                return place
+        raise KeyError(name)
+
+    def beside(self, slot: int) -> Finding | None:
+        """The first guard zone that somebody wrote to."""
+        for place in self.layouts[slot].tensors:
+            for zone in self._guards(place):
+                touched = int((zone != GUARD).sum())
+                if touched:
+                    reason = f"{touched} bytes beside {place.name} were overwritten"
+                    evidence = {"tensor": place.name, "bytes": touched}
+                    return Finding(Outcome.OUT_OF_BOUNDS, reason, evidence)
+        return None
+
+    def raw(self, place: Placed) -> NDArray[np.uint8]:
+        """The bytes of one tensor's storage."""
+        return self.arena.bytes[place.offset : place.offset + place.nbytes]
+
+    def _guards(self, place: Placed) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        end = place.offset + place.nbytes
+        return (
+            self.arena.bytes[place.offset - GUARD_BYTES : place.offset],
+            self.arena.bytes[end : end + GUARD_BYTES],
+        )
+
+
+class Inputs:
+    """``slots`` sets of inputs of one case, with fresh contents for every block.
+
+    Args:
+        case: whose inputs.
+        slots: how many sets.
+        sealed: nobody else can write them; otherwise a private copy tells who did.
+    """
+
+    def __init__(self, case: Case, slots: int, *, sealed: bool) -> None:
+        self.case = case
+        self.slots = slots
+        self.sets = _Sets(case.inputs, slots, case.alignment, sealed=sealed)
+        self.sealed = sealed
+        self.block = -1
+        self._kept: dict[str, Array] = {}
+
+    def fill(self, contents: Mapping[str, Array]) -> None:
+        """Put ``contents`` into every set."""
+        for slot in range(self.slots):
+            for item in self.case.inputs:
+                self.sets.view(slot, item.name)[...] = contents[item.name]
+        self._kept = dict(contents)
+        self.block = -1
+
+    def freshen(self, block: int, base: Mapping[str, Array], secret: int) -> None:
+        """Contents for block ``block``, the same for whoever asks; changes only a new block."""
+        if self.block == block:
+            return
+        self.block = block
+        for slot in range(self.slots):
+            for number, item in enumerate(self.case.inputs):
+                random = np.random.default_rng((secret, block, slot, number))
+                inputs.freshen(self.sets.view(slot, item.name), base[item.name], random, item)
+
+    def contents(self, slot: int) -> dict[str, Array]:
+        """One set as the verifier knows it: shared memory only where it is sealed."""
+        if not self.sealed:
+            return self._kept
+        return {item.name: self.sets.view(slot, item.name) for item in self.case.inputs}
+
+    def changed(self) -> Finding | None:
+        """The first input of an unsealed set that is no longer what was put there."""
+        for item in self.case.inputs if not self.sealed else ():
+            if not _same(self.sets.view(0, item.name), self._kept[item.name]):
+                reason = f"input {item.name} was changed"
+                return Finding(Outcome.INPUT_MUTATED, reason, {"tensor": item.name})
+        return self.sets.beside(0) if not self.sealed else None
+
+    def close(self) -> None:
+        """Give the shared memory back."""
+        self.sets.arena.close()
+
+
+class Ring:
+    """What one worker is bound to: inputs, perhaps shared with another, and its own outputs.
+
+    Args:
+        read: the inputs.
+    """
+
+    def __init__(self, read: Inputs) -> None:
+        self.case = read.case
+        self.slots = read.slots
+        self.inputs = read
+        self.outputs = _Sets(self.case.outputs, self.slots, self.case.alignment, sealed=False)
+        self.poisons = [POISONS[0]] * self.slots
+
+    @classmethod
+    def private(cls, case: Case) -> "Ring":
+        """One argument set with inputs of its own, for correctness."""
+        return cls(Inputs(case, 1, sealed=False))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of one argument set."""
+        return (self.inputs.sets.arena.nbytes + self.outputs.arena.nbytes) // self.slots
+
+    def arenas(self) -> dict[str, Arena]:
+        """What a worker must map, by the names used in :meth:`arguments`."""
+        return {"inputs": self.inputs.sets.arena, "outputs": self.outputs.arena}
+
+    def output(self, slot: int, name: str) -> Array:
+        """One output as the worker left it, in shared memory."""
+        return self.outputs.view(slot, name)
+
+    def poison(self, slot: int, pattern: int) -> None:
+        """Fill one slot's outputs, so that what was never written is seen."""
+        self.poisons[slot] = pattern
+        for place in self.outputs.layouts[slot].tensors:
+            self.outputs.raw(place)[:] = pattern
+
+    def trespass(self, slot: int) -> Finding | None:
+        """The first write outside the outputs: into a guard zone or an input."""
+        return self.outputs.beside(slot) or self.inputs.changed()
+
+    def arguments(self) -> list[list[dict[str, Any]]]:
+        """What a worker needs to prepare the calls of all slots."""
+        return [self._arguments(slot) for slot in range(self.slots)]
+
+    def _arguments(self, slot: int) -> list[dict[str, Any]]:
+        wire: list[dict[str, Any]] = []
+        for item in contract.arguments(self.case):
+            if item.tensor is not None:
+                mine = any(one.name == item.tensor.name for one in self.case.outputs)
+                sets, arena = (self.outputs, "outputs") if mine else (self.inputs.sets, "inputs")
+                place = sets.place(slot, item.tensor.name)
+                if item.kind == "strides":
+                    wire.append({"t": "strides", "values": list(place.strides)})
+                    continue
+                where = {"arena": arena, "place": place.to_json(), "role": item.role}
+                wire.append({"t": "tensor", **where})
+            elif item.kind == "scalar":
+                dtype = "float32" if item.dtype in contract.NARROW else item.dtype
+                wire.append({"t": "scalar", "dtype": dtype, "value": item.value})
+            else:
+                wire.append({"t": "axis", "value": item.value})
+        return wire
+
+    def close(self) -> None:
+        """Give the outputs' memory back; inputs belong to whoever made them."""
+        self.outputs.arena.close()
+
+
+def _same(left: Array, right: Array) -> bool:
+    """Equality of bits: NaN equals itself, and -0.0 differs from 0.0."""
+    left, right = np.ascontiguousarray(left).reshape(-1), right.reshape(-1)
+    word = np.uint64 if left.nbytes % 8 == 0 else np.uint8
+    return bool(np.array_equal(left.view(word), right.view(word)))

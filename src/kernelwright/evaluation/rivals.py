@@ -1,0 +1,143 @@
+"""The baselines that candidates are compared with, each run by a trusted worker of ours.
+
+All use as many threads as the candidate. A baseline that cannot be had here is named with the
+reason, never silently dropped.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from kernelwright import sandbox
+from kernelwright.checks.finding import Rejected
+from kernelwright.evaluation.channel import Channel
+from kernelwright.evaluation.ring import Ring
+from kernelwright.evaluation.worker import Process, Trusted, Worker
+from kernelwright.records.outcome import Outcome
+from kernelwright.records.task import Task
+
+LOAD_SECONDS = 120.0
+COMPILE_SECONDS = 300.0
+NAMES = ("loop", "numpy", "eager", "fused", "compile")
+_PROGRAM = {"loop": "loop", "numpy": "numpy"}
+"""Which process runs a baseline; the rest share one that has imported torch."""
+
+
+class Rivals:
+    """Starts baselines when first asked for and keeps them.
+
+    Args:
+        task: what they compute.
+        loop: library of the plain loop, or None.
+        threads: as many as the candidate has.
+        folder: a private folder for what frameworks write.
+        cache: where what a compiler made is kept for the next session.
+    """
+
+    def __init__(
+        self, task: Task, loop: Path | None, threads: int, folder: Path, cache: Path
+    ) -> None:
+        self.task = task
+        self.loop = loop
+        self.folder = folder
+        self.environment = environment(threads, folder, cache)
+        self._workers: dict[str, Worker] = {}
+        self._loaded: dict[str, str] = {}
+        self._bound: dict[str, tuple[str, int]] = {}
+
+    def possible(self) -> dict[str, str]:
+        """Every baseline's name, with why this task cannot have it (empty if it can)."""
+        kind = self.task.reference.kind
+        framework = "" if kind in ("array", "torch", "kernelbench") else "the reference uses numpy"
+        return {
+            "loop": "" if self.loop else "the task has no plain loop",
+            "numpy": "" if kind in ("array", "numpy") else "the reference needs torch",
+            "eager": framework,
+            "fused": "" if self.task.reference.fused else "the framework has no single call for it",
+            "compile": framework,
+        }
+
+    def worker(self, name: str, ring: Ring) -> Worker:
+        """A worker that runs baseline ``name`` on ``ring``.
+
+        Raises:
+            Rejected: the baseline cannot be run here; its reason says why.
+        """
+        program = _PROGRAM.get(name, "torch")
+        if program not in self._workers:
+            self._workers[program] = self.start(program)
+        worker = self._workers[program]
+        if self._loaded.get(program) != name:
+            worker.load(self._message(name), LOAD_SECONDS)
+            self._loaded[program] = name
+            self._bound.pop(program, None)
+        if self._bound.get(program) != (name, id(ring)):
+            worker.bind(ring, COMPILE_SECONDS)
+            self._bound[program] = (name, id(ring))
+        return worker
+
+    def twin(self, name: str, ring: Ring) -> Worker:
+        """A second, separate worker of the same baseline; the caller closes it."""
+        worker = self.start(_PROGRAM.get(name, "torch"))
+        worker.load(self._message(name), LOAD_SECONDS)
+        worker.bind(ring, COMPILE_SECONDS)
+        return worker
+
+    def start(self, program: str) -> Worker:
+        """A fresh process that can load baselines of ``program``."""
+        ours, theirs = Channel.pair()
+        inherited = (theirs.fileno(),)
+        process: Process
+        if program == "loop":
+            process = sandbox.spawn(
+                "run.py",
+                [str(theirs.fileno())],
+                folder=self.folder,
+                fds=inherited,
+                mode="off",
+                env=self.environment,
+            )
+        else:
+            module = "kernelwright.evaluation.oracle.rival"
+            command = [sys.executable, "-I", "-m", module, str(theirs.fileno())]
+            process = Trusted(command, self.environment, inherited)
+        theirs.close()
+        worker = Worker(process, ours, f"the baseline ({program})")
+        if program == "loop":
+            worker.ready()
+        return worker
+
+    def close(self) -> None:
+        """End every baseline's process."""
+        for worker in self._workers.values():
+            worker.close()
+        self._workers.clear()
+
+    def _message(self, name: str) -> dict[str, Any]:
+        if name == "loop":
+            return {"library": str(self.loop), "entry": self.task.entry}
+        return {"task": self.task.model_dump(mode="json"), "baseline": name}
+
+
+def unavailable(rejection: Rejected) -> str:
+    """Why a baseline is missing, for people."""
+    if rejection.finding.outcome is Outcome.UNSUPPORTED:
+        return rejection.finding.reason.partition(": ")[2] or rejection.finding.reason
+    return rejection.finding.reason
+
+
+def environment(threads: int, folder: Path, cache: Path) -> dict[str, str]:
+    """The whole environment of a worker."""
+    count = str(threads)
+    return {
+        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+        "HOME": str(folder),
+        "TMPDIR": str(folder),
+        "LANG": "C.UTF-8",
+        "OMP_NUM_THREADS": count,
+        "OMP_WAIT_POLICY": "passive",
+        "OPENBLAS_NUM_THREADS": count,
+        "MKL_NUM_THREADS": count,
+        "TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor"),
+    }

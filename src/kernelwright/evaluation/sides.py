@@ -1,0 +1,116 @@
+"""One side of a timed pair: a worker, its ring, and what the verifier looks at after a block."""
+
+import random
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from kernelwright.checks.correctness import judge
+from kernelwright.checks.finding import Finding, Rejected
+from kernelwright.evaluation.answers import Answers
+from kernelwright.evaluation.arena import Array
+from kernelwright.evaluation.ring import POISONS, Ring
+from kernelwright.evaluation.worker import Worker
+from kernelwright.records.outcome import Outcome
+
+CLOCK_SLACK_US = 500.0
+CLOCK_SHARE = 0.25
+
+
+class RingSide:
+    """Runs blocks of calls, each call on contents of its own.
+
+    Args:
+        worker: a worker bound to ``ring``.
+        ring: the argument sets, one for each call of a block.
+        base: contents from which fresh ones are made.
+        secret: seed of the fresh contents; both sides of a pair have the same.
+        flush: empties the caches.
+        deadline: seconds a block may take.
+    """
+
+    def __init__(
+        self,
+        worker: Worker,
+        ring: Ring,
+        base: Mapping[str, Array],
+        secret: int,
+        flush: Callable[[], None],
+        deadline: float,
+    ) -> None:
+        self.worker = worker
+        self.ring = ring
+        self.base = base
+        self.secret = secret
+        self.flush = flush
+        self.deadline = deadline
+        self.blocks = 0
+        self.wall_us: list[float] = []
+        self.claimed_us: list[float] = []
+
+    def block(self) -> float:
+        """Run every slot once on fresh contents; the median call in microseconds."""
+        self.ring.inputs.freshen(self.blocks, self.base, self.secret)
+        for slot in range(self.ring.slots):
+            self.ring.poison(slot, POISONS[(self.blocks + slot) % 2])
+        self.flush()
+        ran = self.worker.run(list(range(self.ring.slots)), self.deadline)
+        self.wall_us.append(ran.wall_ns / self.ring.slots / 1e3)
+        self.claimed_us.append(sum(ran.ns) / self.ring.slots / 1e3)
+        self.after()
+        self.blocks += 1
+        return float(np.median(ran.ns)) / 1e3
+
+    def after(self) -> None:
+        """Hook between blocks; a rival of ours is not inspected."""
+
+    def clocks(self) -> dict[str, float]:
+        """Median microseconds a call by each clock.
+
+        Raises:
+            Rejected: the two clocks disagree by more than the price of asking explains.
+        """
+        worker, wall = float(np.median(self.claimed_us)), float(np.median(self.wall_us))
+        excess = float(np.median(np.subtract(self.wall_us, self.claimed_us)))
+        if excess > CLOCK_SLACK_US / self.ring.slots + CLOCK_SHARE * worker:
+            reason = f"the worker claims {worker:.4g} us a call, the verifier saw {wall:.4g} us"
+            evidence = {"worker_us": worker, "wall_us": wall}
+            raise Rejected(Finding(Outcome.CLOCK_DISAGREEMENT, reason, evidence))
+        return {"worker": worker, "wall": wall}
+
+
+class CandidateSide(RingSide):
+    """The candidate's side: some timed calls, chosen after they ran, are validated."""
+
+    def inspect(self, answers: Answers, k: float, share: float, least: int, blocks: int) -> None:
+        """Validate from now on.
+
+        Args:
+            answers: asked about the contents of the chosen calls.
+            k: the task's tolerance factor.
+            share: probability with which a block is looked at.
+            least: fewest blocks looked at among the first ``blocks``.
+            blocks: number of blocks that will certainly run.
+        """
+        self._answers, self._k, self._share = answers, k, share
+        self._dice = random.Random(answers.seed("inspect", self.secret))
+        self._surely = set(self._dice.sample(range(blocks), min(least, blocks)))
+        self.inspected = 0
+
+    def after(self) -> None:
+        """Look at every slot for trespass, and at one output of a chosen block."""
+        for slot in range(self.ring.slots):
+            if found := self.ring.trespass(slot):
+                raise Rejected(found)
+        if self.blocks not in self._surely and self._dice.random() >= self._share:
+            return
+        slot = self._dice.randrange(self.ring.slots)
+        case = self.ring.case
+        self.inspected += 1
+        contents = self.ring.inputs.contents(slot)
+        for answer in self._answers.answer(case, contents, known=case.workload):
+            got = self.ring.output(slot, answer.name)
+            if finding := judge(got, answer, self._k, self.ring.poisons[slot]):
+                reason = f"a timed call was wrong though earlier ones were right: {finding.reason}"
+                evidence = {**finding.evidence, "block": self.blocks, "slot": slot}
+                raise Rejected(Finding(Outcome.STALE_OR_CACHED_OUTPUT, reason, evidence))

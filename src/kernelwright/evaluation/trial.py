@@ -1,0 +1,127 @@
+"""One candidate on trial: its worker, and rings it is bound to one after another.
+
+A trial owns one worker process for its whole life and never revives it: a candidate that kills
+its worker has had its verdict.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from kernelwright.checks.correctness import judge
+from kernelwright.checks.finding import Finding, Rejected
+from kernelwright.evaluation.answers import Answers, Question
+from kernelwright.evaluation.arena import Array
+from kernelwright.evaluation.ring import POISONS, Ring
+from kernelwright.evaluation.worker import Worker
+from kernelwright.records.evaluation import Check
+from kernelwright.records.outcome import Outcome
+from kernelwright.records.task import Case, Task
+
+LEAST_DEADLINE = 10.0
+
+
+class Trial:
+    """The process and the bookkeeping of one candidate.
+
+    Args:
+        task: what it should compute.
+        worker: a fresh worker, ready.
+        answers: inputs and right outputs.
+        deadline: seconds one call may take.
+    """
+
+    def __init__(self, task: Task, worker: Worker, answers: Answers, deadline: float) -> None:
+        self.task = task
+        self.worker = worker
+        self.answers = answers
+        self.deadline = max(deadline, LEAST_DEADLINE)
+        self.checks: list[Check] = []
+        self.labels: dict[str, object] = {}
+        self._bound: Ring | None = None
+
+    def load(self, library: Path) -> None:
+        """Load the candidate's library."""
+        message = {"library": str(library), "entry": self.task.entry}
+        self.worker.load(message, self.deadline)
+
+    @contextmanager
+    def check(self, name: str) -> Iterator[None]:
+        """Record how long the check in the body took and how it ended."""
+        started = time.monotonic()
+        outcome = Outcome.PASSED
+        try:
+            yield
+        except Rejected as rejection:
+            outcome = rejection.finding.outcome
+            raise
+        finally:
+            self.checks.append(
+                Check(name=name, outcome=outcome, seconds=time.monotonic() - started)
+            )
+
+    def bind(self, ring: Ring) -> None:
+        """Let the worker's calls go to ``ring``."""
+        if self._bound is ring:
+            return
+        self.worker.bind(ring, self.deadline)
+        self._bound = ring
+
+    def call(self, ring: Ring, contents: Mapping[str, Array], pattern: int) -> None:
+        """One call on slot 0 with ``contents``; outputs stay in the ring.
+
+        Raises:
+            Rejected: the call failed, or wrote where it must not.
+        """
+        ring.inputs.fill(contents)
+        self.again(ring, pattern)
+
+    def again(self, ring: Ring, pattern: int) -> int:
+        """One more call on what slot 0 holds; nanoseconds that the worker claims."""
+        self.bind(ring)
+        ring.poison(0, pattern)
+        ran = self.worker.run([0], self.deadline)
+        if found := ring.trespass(0):
+            raise Rejected(found)
+        return ran.ns[0]
+
+    def correct(
+        self,
+        question: Question,
+        *,
+        ring: Ring | None = None,
+        blame: Callable[[Finding], Finding] = lambda finding: finding,
+    ) -> None:
+        """Call once and compare every output.
+
+        Args:
+            question: contents and right outputs; an unfair one is called but not compared.
+            ring: reuse these buffers; a small ring of its own otherwise.
+            blame: turns a finding on values into the outcome of the calling stage.
+
+        Raises:
+            Rejected: with the reason.
+        """
+        own = ring or Ring.private(question.case)
+        pattern = POISONS[len(self.checks) % 2]
+        try:
+            self.call(own, question.contents, pattern)
+            for answer in question.answers if question.fair else ():
+                got = own.output(0, answer.name)
+                if finding := judge(got, answer, self.task.tolerance.k, pattern):
+                    raise Rejected(blame(finding))
+        except Rejected as rejection:
+            raise Rejected(_at(rejection.finding, question.case)) from None
+        finally:
+            if ring is None:
+                self._bound = None
+                own.close()
+                own.inputs.close()
+
+
+def _at(finding: Finding, case: Case) -> Finding:
+    where = {"workload": case.workload, "axes": case.axes}
+    if case.note:
+        where["note"] = case.note
+    return Finding(finding.outcome, finding.reason, {**finding.evidence, **where})

@@ -1,0 +1,168 @@
+"""The verifier: one trusted, long-lived process a device, which alone gives verdicts.
+
+Started as ``python -I -m kernelwright.evaluation.verifier DESCRIPTOR``. It owns seeds, inputs,
+right answers and tolerances, starts every other process of the judge, and never imports code of
+a candidate or of a user.
+"""
+
+import contextlib
+import ctypes
+import os
+import secrets
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from kernelwright import sandbox
+from kernelwright.devices.measured import peaks
+from kernelwright.errors import KernelwrightError
+from kernelwright.evaluation import pipeline
+from kernelwright.evaluation.bench import Bench
+from kernelwright.evaluation.channel import Channel, ChannelError
+from kernelwright.evaluation.oracle_client import Oracle
+from kernelwright.evaluation.rivals import Rivals, environment
+from kernelwright.evaluation.worker import Worker
+from kernelwright.records.job import JudgeJob
+from kernelwright.records.task import Task
+
+PR_SET_DUMPABLE = 4
+PR_SET_PDEATHSIG = 1
+
+
+class Verifier:
+    """Answers the executor's messages.
+
+    Args:
+        folder: a private folder, removed at the end.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.bench: Bench | None = None
+        self.threads = 1
+        self._workers = 0
+
+    def open(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Make ready to judge candidates of one task."""
+        self.threads = message["threads"]
+        task = Task.model_validate(message["task"])
+        if self.bench is not None:
+            self.bench.close()
+        found = peaks(Path(message["peaks"]), self.threads, Path(message["cache"]) / "devices")
+        oracle = Oracle()
+        oracle.load(task)
+        loop = Path(message["loop"]) if message["loop"] else None
+        rivals = Rivals(task, loop, self.threads, self.folder, Path(message["cache"]))
+        self.bench = Bench(task, oracle, rivals, found, self.threads, secrets.randbits(62))
+        self.bench.noop_us = self._noop(Path(message["noop"]))
+        session = self.bench.open(tuple(message["baselines"]))
+        return {"session": session.model_dump(mode="json")}
+
+    def judge(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Judge one built candidate at one rung."""
+        if self.bench is None:
+            raise KernelwrightError("a candidate came before its task")
+        job = JudgeJob.model_validate(message["job"])
+        folder = self.folder / f"worker-{self._workers}"
+        self._workers += 1
+        folder.mkdir(mode=0o755)
+        library = folder / "candidate.so"
+        shutil.copyfile(message["library"], library)
+        library.chmod(0o755)
+        try:
+            evaluation = pipeline.judge(
+                job, self.bench, library, lambda: self._start(folder, job.sandbox)
+            )
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return {"evaluation": evaluation.model_dump(mode="json")}
+
+    def _start(self, folder: Path, mode: sandbox.Mode) -> Worker:
+        """A fresh worker process for one candidate, ready.
+
+        Raises:
+            PrerequisiteError: ``mode`` is ``require`` and a layer is missing.
+        """
+        ours, theirs = Channel.pair()
+        process = sandbox.spawn(
+            "run.py",
+            [str(theirs.fileno())],
+            folder=folder,
+            fds=(theirs.fileno(),),
+            mode=mode,
+            limits=sandbox.Limits(memory_bytes=_half_of_memory()),
+            env=environment(self.threads, folder, folder),
+        )
+        theirs.close()
+        worker = Worker(process, ours)
+        worker.sandbox = process.confinement()
+        worker.ready()
+        return worker
+
+    def _noop(self, library: Path) -> float:
+        """Microseconds that a call of a kernel which does nothing costs."""
+        code = ctypes.CDLL(os.fspath(library))
+        code.noop.restype = ctypes.c_int
+        arguments = [ctypes.c_void_p(0)] * 4 + [ctypes.c_int64(1)] * 2
+        spent = []
+        for _ in range(2000):
+            start = time.perf_counter_ns()
+            code.noop(*arguments)
+            spent.append(time.perf_counter_ns() - start)
+        return sorted(spent)[len(spent) // 2] / 1e3
+
+    def close(self) -> None:
+        """End every process of this judge."""
+        if self.bench is not None:
+            self.bench.close()
+
+
+def _half_of_memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+def serve(channel: Channel, verifier: Verifier) -> None:
+    """Answer until the other side closes."""
+    while True:
+        try:
+            message, descriptors = channel.receive()
+        except ChannelError:
+            return
+        for descriptor in descriptors:
+            os.close(descriptor)
+        try:
+            answer = getattr(verifier, message["do"])(message)
+        except KernelwrightError as problem:
+            answer = {
+                "error": type(problem).__name__,
+                "message": problem.message,
+                "hint": problem.hint,
+            }
+        channel.send(answer)
+
+
+def main() -> None:
+    """Serve one executor, then remove what was written."""
+    library = ctypes.CDLL(None)
+    library.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    library.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    channel = Channel.from_fd(int(sys.argv[1]))
+    folder = Path(tempfile.mkdtemp(prefix="kernelwright-"))
+    folder.chmod(0o755)
+    verifier = Verifier(folder)
+    try:
+        serve(channel, verifier)
+    finally:
+        with contextlib.suppress(KernelwrightError):
+            verifier.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,237 @@
+"""Judge on this machine: a pool that builds, and one queue for the processor as the device.
+
+On a CPU the compiler and the kernels share cores, so building and measuring take turns: a look
+has the machine to itself, and drafts wait. Building never holds a verifier.
+"""
+
+import queue
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+from kernelwright import plugins
+from kernelwright.devices import detect
+from kernelwright.errors import JudgeError, KernelwrightError
+from kernelwright.evaluation.rivals import NAMES
+from kernelwright.executors.judge import Judge
+from kernelwright.languages import cpp
+from kernelwright.languages.base import BuildResult
+from kernelwright.languages.cache import cache_folder
+from kernelwright.records.evaluation import Check, Evaluation
+from kernelwright.records.job import Completion, JudgeJob, Session
+from kernelwright.records.rung import Rung
+from kernelwright.records.task import Task
+from kernelwright.tasks import contract
+
+QUICK_BASELINES = ("loop", "numpy", "eager", "fused")
+NOOP = 'extern "C" int noop(void*, void*, void*, void*, long, long) { return 0; }\n'
+
+
+class Gate:
+    """Many may build at once, or one may measure; who measures goes first."""
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._building = 0
+        self._measuring = 0
+        self._waiting = 0
+
+    @contextmanager
+    def build(self) -> Iterator[None]:
+        """A turn shared with other builds."""
+        with self._condition:
+            self._condition.wait_for(lambda: not self._measuring and not self._waiting)
+            self._building += 1
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._building -= 1
+                self._condition.notify_all()
+
+    @contextmanager
+    def measure(self) -> Iterator[None]:
+        """A turn alone."""
+        with self._condition:
+            self._waiting += 1
+            self._condition.wait_for(lambda: not self._measuring and not self._building)
+            self._waiting -= 1
+            self._measuring += 1
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._measuring -= 1
+                self._condition.notify_all()
+
+
+class LocalExecutor:
+    """Builds and judges candidates on the CPU of this machine.
+
+    Args:
+        threads: how many the kernels and their baselines use.
+        sandbox: how strictly builds and candidates are confined.
+        compiler: ``g++`` or ``clang++``; empty takes the first that is installed.
+        seed: unused by this executor: the verifier draws its own secrets.
+        cache: folder for built libraries and measured peaks.
+        baselines: rivals timed when a task is opened.
+    """
+
+    def __init__(
+        self,
+        threads: int = 0,
+        sandbox: Literal["auto", "require", "off"] = "auto",
+        compiler: str = "",
+        seed: int = 0,
+        cache: Path | None = None,
+        baselines: tuple[str, ...] = QUICK_BASELINES,
+    ) -> None:
+        self.threads = threads or detect.cores()
+        self.sandbox = sandbox
+        self.seed = seed
+        self.compiler = compiler
+        self.cache = cache or cache_folder()
+        self.baselines = baselines
+        self._answers: queue.Queue[Completion | KernelwrightError] = queue.Queue()
+        self._gate = Gate()
+        self._builders = ThreadPoolExecutor(detect.cores(), "kernelwright-build")
+        self._device = ThreadPoolExecutor(1, "kernelwright-device")
+        self._judge: Judge | None = None
+        self._fresh: Judge | None = None
+        self._libraries: dict[str, str] = {}
+        self._closed = False
+        self._language = plugins.load("languages", "cpp")(compiler=compiler)
+
+    def open(self, task: Task) -> Session:
+        """Start a verifier for ``task`` and time the baselines; see :class:`Executor`."""
+        peaks = files("kernelwright.devices").joinpath("peaks.cpp").read_text()
+        self._libraries = {
+            "peaks": str(cpp.build_trusted(peaks, "peaks")),
+            "noop": str(cpp.build_trusted(NOOP, "noop")),
+            "loop": str(cpp.build_trusted(task.baseline, "loop")) if task.baseline else "",
+        }
+        return self._device.submit(self._open, task).result()
+
+    def _open(self, task: Task) -> Session:
+        if self._judge is not None:
+            self._judge.close()
+        self._judge = Judge(self.threads, self.cache)
+        with self._gate.measure():
+            return self._judge.open(task, self._libraries, self.baselines)
+
+    def capacity(self, rung: Rung) -> int:
+        """Builds: one a core and as many waiting; looks: one."""
+        return 2 * detect.cores() if rung is Rung.DRAFT else 1
+
+    def submit(self, job: JudgeJob) -> None:
+        """Take a job; its answer comes from :meth:`wait`."""
+        if job.plan.rung is Rung.DRAFT:
+            self._builders.submit(self._answer, self._draft, job)
+        else:
+            self._device.submit(self._answer, self._look, job)
+
+    def wait(self, timeout: float | None = None) -> Completion | None:
+        """The next answer; see :class:`Executor`."""
+        try:
+            answer = self._answers.get(timeout=timeout)
+        except queue.Empty:
+            return None
+        if isinstance(answer, KernelwrightError):
+            raise answer
+        return answer
+
+    def close(self) -> None:
+        """Kill what runs and free everything."""
+        if self._closed:
+            return
+        self._closed = True
+        for judge in (self._judge, self._fresh):
+            if judge is not None:
+                judge.kill()
+        self._builders.shutdown(wait=True, cancel_futures=True)
+        self._device.shutdown(wait=True, cancel_futures=True)
+        for judge in (self._judge, self._fresh):
+            if judge is not None:
+                judge.close()
+
+    def _answer(self, work: Callable[[JudgeJob], Evaluation], job: JudgeJob) -> None:
+        try:
+            evaluation = work(job)
+            self._answers.put(Completion(number=job.number, evaluation=evaluation))
+        except KernelwrightError as problem:
+            self._answers.put(problem)
+        except Exception as problem:  # noqa: BLE001 - a thread must not die silently
+            fault = JudgeError(f"{type(problem).__name__}: {problem}")
+            fault.__cause__ = problem
+            self._answers.put(fault)
+
+    def _draft(self, job: JudgeJob) -> Evaluation:
+        with self._gate.build():
+            built = self._build(job)
+        return _draft_evaluation(job, built)
+
+    def _look(self, job: JudgeJob) -> Evaluation:
+        if job.plan.rung is Rung.CONFIRM:
+            return self._confirm(job)
+        built = self._build(job)
+        if built.library is None:
+            return _draft_evaluation(job, built)
+        if self._judge is None:
+            raise JudgeError("a look was asked for before the task was opened")
+        with self._gate.measure():
+            evaluation = self._judge.judge(job, built.library)
+        return evaluation.model_copy(update={"build": built.build})
+
+    def _confirm(self, job: JudgeJob) -> Evaluation:
+        """Fresh build, fresh processes, fresh seeds, every baseline."""
+        with tempfile.TemporaryDirectory(prefix="kernelwright-confirm-") as folder:
+            known = self._build(job)
+            built = self._build(job, cache=Path(folder))
+            if built.library is None:
+                return _draft_evaluation(job, built)
+            with self._gate.measure():
+                self._fresh = Judge(self.threads, self.cache)
+                try:
+                    session = self._fresh.open(job.task, self._libraries, NAMES)
+                    evaluation = self._fresh.judge(job, built.library)
+                finally:
+                    self._fresh.close()
+                    self._fresh = None
+        missing = {one.name: one.missing for one in session.baselines if one.missing}
+        evidence = {
+            **evaluation.evidence,
+            "strongest": session.strongest,
+            "missing_baselines": missing,
+            "same_binary_as_first_build": built.build.binary == known.build.binary,
+        }
+        return evaluation.model_copy(update={"build": built.build, "evidence": evidence})
+
+    def _build(self, job: JudgeJob, cache: Path | None = None) -> BuildResult:
+        result: BuildResult = self._language.build(
+            job.candidate,
+            entry=job.task.entry,
+            prototype=contract.prototype(job.task, job.candidate.language),
+            sandbox=job.sandbox,
+        )
+        return result
+
+
+def _draft_evaluation(job: JudgeJob, built: BuildResult) -> Evaluation:
+    return Evaluation(
+        candidate=job.candidate.id,
+        rung=job.plan.rung,
+        outcome=built.outcome,
+        reason=built.reason,
+        evidence={"hint": built.hint} if built.hint else {},
+        checks=(Check(name="build", outcome=built.outcome, seconds=built.build.seconds),),
+        build=built.build,
+        sandbox=built.sandbox,
+        environment=detect.describe(job.threads),
+        seconds=built.build.seconds,
+        seed=job.seed,
+    )

@@ -1,0 +1,182 @@
+"""The candidate's worker: load one library, call it when told, report how long each call took.
+
+Started as ``python -I -S run.py DESCRIPTOR SPEC`` in a process of its own, used for one
+candidate, then killed. It knows addresses, never answers: expected outputs, seeds and the
+verdict live elsewhere, and what it says is treated as a claim.
+
+Uses the standard library only and refuses to import anything of ours but ``confine``.
+"""
+
+import ctypes
+import json
+import mmap
+import os
+import socket
+import struct
+import sys
+import time
+from typing import Any
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - lean start
+
+import confine
+
+LENGTH = struct.Struct("<I")
+LARGEST = 8 << 20
+LIBC = ctypes.CDLL(None)
+MAP, UNMAP = LIBC.mmap, LIBC.munmap
+MAP.restype = ctypes.c_void_p
+MAP.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+UNMAP.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+FAILED = ctypes.c_void_p(-1).value
+CTYPES = {
+    "float64": ctypes.c_double,
+    "float32": ctypes.c_float,
+    "int64": ctypes.c_int64,
+    "int32": ctypes.c_int32,
+    "int16": ctypes.c_int16,
+    "int8": ctypes.c_int8,
+    "uint8": ctypes.c_uint8,
+    "bool": ctypes.c_uint8,
+}
+
+
+class Wire:
+    """Length-prefixed JSON and descriptors over the inherited socket."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.sock = socket.socket(fileno=descriptor)
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send one message."""
+        payload = json.dumps(message, separators=(",", ":")).encode()
+        self.sock.sendall(LENGTH.pack(len(payload)) + payload)
+
+    def receive(self) -> tuple[dict[str, Any], list[int]]:
+        """The next message and its descriptors; leaves the process when the socket closes."""
+        fds = []
+        (length,) = LENGTH.unpack(self._exactly(LENGTH.size, fds))
+        if length > LARGEST:
+            sys.exit(3)
+        return json.loads(self._exactly(length, fds)), fds
+
+    def _exactly(self, size: int, fds: list[int]) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            part, new, _, _ = socket.recv_fds(self.sock, size - len(data), 8)
+            fds.extend(new)
+            if not part:
+                os._exit(0)
+            data += part
+        return bytes(data)
+
+
+class Worker:
+    """State of the one candidate: its library, the arenas, the prepared argument lists."""
+
+    def __init__(self) -> None:
+        self.arenas: dict[str, tuple[int, int]] = {}
+        self.function: Any = None
+        self.workspace_size: Any = None
+        self.workspaces: list[mmap.mmap] = []
+        self.keep: list[Any] = []
+        self.calls: list[tuple[Any, ...]] = []
+
+    def open(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        """Map an arena; a second one under the same name replaces the first."""
+        (descriptor,) = fds
+        access = mmap.PROT_READ | (mmap.PROT_WRITE if message["writable"] else 0)
+        start = MAP(
+            None, message["nbytes"], access, mmap.MAP_SHARED | mmap.MAP_POPULATE, descriptor, 0
+        )
+        os.close(descriptor)
+        if start in (None, FAILED):
+            raise MemoryError
+        old = self.arenas.pop(message["arena"], None)
+        if old is not None:
+            UNMAP(*old)
+        self.arenas[message["arena"]] = (start, message["nbytes"])
+        return {"ok": True}
+
+    def load(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        """Load the library; its constructors run here."""
+        try:
+            library = ctypes.CDLL(message["library"])
+            self.function = getattr(library, message["entry"])
+        except OSError as problem:
+            return {"error": str(problem)[:2000], "kind": "load_failed"}
+        except AttributeError:
+            return {"error": "no symbol " + message["entry"], "kind": "missing_symbol"}
+        self.function.restype = ctypes.c_int
+        try:
+            self.workspace_size = getattr(library, message["entry"] + "_workspace")
+            self.workspace_size.restype = ctypes.c_int64
+        except AttributeError:
+            self.workspace_size = None
+        return {"ok": True}
+
+    def bind(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        """Prepare the arguments of every slot, so that a call costs nothing but the call."""
+        self.calls, self.keep = [], []
+        workspace = self._workspace(message["slots"][0])
+        for slot in message["slots"]:
+            values = [self._value(argument) for argument in slot]
+            self.calls.append(tuple(values) + workspace)
+        return {"ok": True}
+
+    def run(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        """Call the entry once for each slot named; report nanoseconds and return codes."""
+        function, calls = self.function, self.calls
+        clock = time.perf_counter_ns
+        spent, codes = [], []
+        for slot in message["slots"]:
+            arguments = calls[slot]
+            start = clock()
+            code = function(*arguments)
+            spent.append(clock() - start)
+            codes.append(code)
+        return {"nonce": message["nonce"], "ns": spent, "codes": codes}
+
+    def _value(self, argument: dict[str, Any]) -> Any:
+        kind = argument["t"]
+        if kind == "tensor":
+            return ctypes.c_void_p(self.arenas[argument["arena"]][0] + argument["place"]["offset"])
+        if kind == "strides":
+            values = argument["values"]
+            block = (ctypes.c_int64 * max(len(values), 1))(*values)
+            self.keep.append(block)
+            return block
+        if kind == "axis":
+            return ctypes.c_int64(argument["value"])
+        return CTYPES[argument["dtype"]](argument["value"])
+
+    def _workspace(self, slot: list[dict[str, Any]]) -> tuple[Any, ...]:
+        if self.workspace_size is None:
+            return ()
+        axes = [ctypes.c_int64(item["value"]) for item in slot if item["t"] == "axis"]
+        size = max(int(self.workspace_size(*axes)), 1)
+        block = mmap.mmap(-1, size + 4096)
+        self.workspaces.append(block)
+        return (ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(block))),)
+
+
+def main() -> None:
+    """Answer messages until the socket closes or we are killed."""
+    wire = Wire(int(sys.argv[1]))
+
+    confine.apply(json.loads(sys.argv[-1]))
+    wire.send({"ready": True})
+    worker = Worker()
+    while True:
+        message, fds = wire.receive()
+        try:
+            answer = getattr(worker, message["do"])(message, fds)
+        except MemoryError:
+            answer = {"error": "out of memory", "kind": "out_of_memory"}
+        except (OSError, ValueError, OverflowError, ctypes.ArgumentError) as problem:
+            answer = {"error": str(problem)[:2000], "kind": "worker"}
+        wire.send(answer)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Clocks and statistics: how two kernels are timed against each other and what may be said."""
