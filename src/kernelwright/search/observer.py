@@ -6,7 +6,7 @@ history is fed silently: the first call is ``session``.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
@@ -31,7 +31,7 @@ class Progress:
     """Geometric mean over the strongest baseline at the full rung; not yet confirmed."""
 
 
-class Observer(Protocol):
+class Observer:
     """Callbacks with empty bodies: override those you need."""
 
     def session(self, run: Run, session: Session) -> None:
@@ -54,7 +54,3 @@ class Observer(Protocol):
 
     def stopped(self, summary: "RunSummary") -> None:
         """The run ended: the summary says how, also when interrupted."""
-
-
-class Silent(Observer):
-    """Watches nothing."""

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from kernelwright.search.journal import DifferenceError
+from kernelwright.search.loop import past
 from kernelwright.store.store import Store
 
 
@@ -11,7 +13,7 @@ class ReplayReport:
 
     run: str
     decisions: int
-    """Decisions compared: dispatches, copies and the end of the run."""
+    """Decisions compared: proposals, dispatches, evaluations, posts and events."""
     matches: bool
     first_difference: str = ""
 
@@ -22,4 +24,14 @@ def replay_run(store: Store, run_id: str) -> ReplayReport:
     Raises:
         UsageError: no such run.
     """
-    raise NotImplementedError
+    run = store.run(run_id)
+    try:
+        _, scheduler, journal = past(store, run)
+    except DifferenceError as problem:
+        return ReplayReport(run.id, 0, matches=False, first_difference=str(problem))
+    again = scheduler.run
+    finished = run.status not in ("running", "interrupted")
+    if finished and (again.status, again.best) != (run.status, run.best):
+        text = f"the run ended {run.status} {run.best}, now {again.status} {again.best}"
+        return ReplayReport(run.id, journal.compared, matches=False, first_difference=text)
+    return ReplayReport(run.id, journal.compared, matches=True)

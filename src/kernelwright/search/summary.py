@@ -1,5 +1,7 @@
 """What came out of a run, computed from the store alone, so that it can be asked again any time."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -7,7 +9,10 @@ from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Session
 from kernelwright.records.run import Run, Spent
+from kernelwright.records.rung import Rung
 from kernelwright.records.task import Task
+from kernelwright.search.score import score
+from kernelwright.store.step import StoredEvaluation
 from kernelwright.store.store import Store
 
 
@@ -16,11 +21,15 @@ class Counts:
     """How many; the ``counts`` object of ``optimize --json``."""
 
     drafted: int = 0
+    """Candidates proposed."""
     built: int = 0
+    """Candidates that were built."""
     measured: int = 0
+    """Looks that gave a time, copies excluded."""
     by_outcome: dict[str, int] = field(default_factory=dict)
+    """Where each candidate ended: the outcome of its last evaluation."""
     by_rung: dict[str, int] = field(default_factory=dict)
-    """Looks made at each rung, copies excluded."""
+    """Evaluations made at each rung, copies excluded."""
     copied: int = 0
     device_s_by_rung: dict[str, float] = field(default_factory=dict)
 
@@ -32,6 +41,7 @@ class RunSummary:
     run: Run
     task: Task
     session: Session | None
+    """The latest; None if the executor never opened."""
     best: Candidate | None
     """The confirmed best, or None."""
     confirmed: Evaluation | None
@@ -51,4 +61,56 @@ def summarise(store: Store, run_id: str) -> RunSummary:
     Raises:
         UsageError: there is no such run.
     """
-    raise NotImplementedError
+    run = store.run(run_id)
+    opened = store.events(run.id, "opened")
+    session = Session.model_validate(opened[-1].data["session"]) if opened else None
+    confirmed = None
+    if run.best:
+        looks = store.evaluations(run.id, run.best, Rung.CONFIRM)
+        confirmed = looks[-1].evaluation if looks else None
+    found = score(confirmed, session) if confirmed and session else None
+    drafted = store.candidate_count(run.id)
+    return RunSummary(
+        run=run,
+        task=store.task(run.spec.task),
+        session=session,
+        best=store.candidate(run.id, run.best) if run.best else None,
+        confirmed=confirmed,
+        speedup=found.speedup if found else None,
+        reason=str(run.notes.get("reason", "")),
+        counts=count(store.evaluations(run.id), drafted),
+        spent=run.spent,
+        folder=store.run_folder(run.id),
+    )
+
+
+def count(evaluations: Sequence[StoredEvaluation], drafted: int) -> Counts:
+    """Count what a run did.
+
+    Args:
+        evaluations: in order of completion.
+        drafted: candidates proposed.
+    """
+    by_rung: Counter[str] = Counter()
+    seconds: dict[str, float] = {}
+    last: dict[str, str] = {}
+    built = measured = copied = 0
+    for stored in evaluations:
+        look = stored.evaluation
+        last[look.candidate] = look.outcome.value
+        if look.copied_from:
+            copied += 1
+            continue
+        by_rung[look.rung.word] += 1
+        seconds[look.rung.word] = seconds.get(look.rung.word, 0.0) + look.device_seconds
+        built += look.rung is Rung.DRAFT and look.passed
+        measured += bool(look.measurements)
+    return Counts(
+        drafted=drafted,
+        built=built,
+        measured=measured,
+        by_outcome=dict(Counter(last.values())),
+        by_rung=dict(by_rung),
+        copied=copied,
+        device_s_by_rung=seconds,
+    )

@@ -180,9 +180,9 @@ class Store:
         with self.reading() as connection:
             return [Event(row.kind, loads(row.json)) for row in connection.execute(query)]
 
-    def count(self, run_id: str) -> int:
-        """How many evaluations a run has."""
-        table = schema.evaluations
+    def candidate_count(self, run_id: str) -> int:
+        """How many candidates a run has."""
+        table = schema.candidates
         query = select(func.count()).select_from(table).where(table.c.run == run_id)
         with self.reading() as connection:
             return int(connection.scalar(query) or 0)

@@ -1,0 +1,1 @@
+"""What a run has spent, what is in flight, and what may still begin."""

@@ -1,0 +1,105 @@
+"""What was spent, what is set aside for jobs in flight, and what a job is likely to cost.
+
+Everything follows from what it is told: it reads no clock, so a replay keeps the same books.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kernelwright.records.evaluation import Evaluation
+from kernelwright.records.run import Spent
+from kernelwright.records.rung import Rung
+
+SAFETY = 1.5
+"""A job is expected to take this many times the mean of its rung: means are exceeded."""
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """What is set aside for one job in flight."""
+
+    rung: Rung
+    seconds: float
+    since_s: float
+    """Wall seconds of the run when it was dispatched."""
+
+
+class Ledger:
+    """The books of one run."""
+
+    def __init__(self, priors: Mapping[Rung, float]) -> None:
+        """Begin with nothing spent.
+
+        Args:
+            priors: seconds of a job of each rung, until one has been seen.
+        """
+        self._priors = dict(priors)
+        self._seconds: dict[Rung, float] = dict.fromkeys(priors, 0.0)
+        self._seen: dict[Rung, int] = dict.fromkeys(priors, 0)
+        self.in_flight: dict[int, Reservation] = {}
+        self.wall_s = 0.0
+        self.device_s = 0.0
+        self.evaluations = 0
+
+    @property
+    def spent(self) -> Spent:
+        """The record of what was spent, jobs in flight excluded."""
+        return Spent(wall_s=self.wall_s, device_s=self.device_s, evaluations=self.evaluations)
+
+    def looks_in_flight(self) -> int:
+        """Jobs in flight that hold, or will hold, the device."""
+        return sum(job.rung > Rung.DRAFT for job in self.in_flight.values())
+
+    def drafts_in_flight(self) -> int:
+        """Jobs in flight that only build."""
+        return len(self.in_flight) - self.looks_in_flight()
+
+    def estimate(self, rung: Rung) -> float:
+        """Seconds to set aside for a job of that rung."""
+        seen = self._seen[rung]
+        return SAFETY * self._seconds[rung] / seen if seen else self._priors[rung]
+
+    def claim(self, number: int, rung: Rung) -> float:
+        """Set aside what a job may cost; the seconds."""
+        seconds = self.estimate(rung)
+        self.in_flight[number] = Reservation(rung, seconds, self.wall_s)
+        return seconds
+
+    def complete(self, number: int, evaluation: Evaluation, wall_s: float) -> None:
+        """A job came back at ``wall_s`` of the run's wall clock."""
+        reservation = self.in_flight.pop(number)
+        self.wall_s = max(self.wall_s, wall_s)
+        self.device_s += evaluation.device_seconds
+        self._seconds[reservation.rung] += evaluation.seconds
+        self._seen[reservation.rung] += 1
+        self.evaluations += reservation.rung > Rung.DRAFT
+
+    def lost_s(self) -> float:
+        """Wall seconds charged when every job in flight was lost to a kill."""
+        return max((job.seconds for job in self.in_flight.values()), default=0.0)
+
+    def charge_lost(self) -> None:
+        """Charge the jobs in flight as spent; they will be done again.
+
+        The time between the last completion and the kill is unknown: the reservation stands in
+        for it, so that killing a run again and again cannot make its budget last for ever.
+        """
+        looks = [job for job in self.in_flight.values() if job.rung > Rung.DRAFT]
+        self.wall_s += self.lost_s()
+        self.device_s += sum(job.seconds for job in looks)
+        self.evaluations += len(looks)
+
+    def reopened(self, wall_s: float) -> None:
+        """The executor is open (again) at ``wall_s``: jobs in flight start afresh."""
+        self.wall_s = max(self.wall_s, wall_s)
+        self.in_flight = {
+            number: Reservation(job.rung, job.seconds, self.wall_s)
+            for number, job in self.in_flight.items()
+        }
+
+    def remaining_s(self) -> float:
+        """Wall seconds until the jobs in flight should be back."""
+        return max(
+            (max(0.0, job.since_s + job.seconds - self.wall_s) for job in self.in_flight.values()),
+            default=0.0,
+        )

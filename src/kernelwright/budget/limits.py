@@ -1,0 +1,56 @@
+"""Whether one more job may begin; refuses whatever could break a hard limit.
+
+A limit counts what is spent, what is in flight, the job itself, and what is needed afterwards to
+end with a confirmed number: a search that spends everything before its confirm has found nothing.
+"""
+
+from collections.abc import Sequence
+
+from kernelwright.budget.ledger import Ledger
+from kernelwright.records.run import Budget
+from kernelwright.records.rung import Rung
+
+MOST_RESERVED = 0.5
+"""Share of the wall budget that may be set aside: a short run must be able to begin."""
+
+
+class Limits:
+    """The budget of a run, asked before every dispatch."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.wall_s = None if budget.minutes is None else budget.minutes * 60
+        self.evaluations = budget.evaluations
+
+    def allows(self, rung: Rung, ledger: Ledger, afterwards: Sequence[Rung]) -> bool:
+        """Whether a job of that rung may begin now.
+
+        Args:
+            rung: the job's.
+            ledger: the books.
+            afterwards: rungs that must still be affordable once this job is done.
+        """
+        return self._looks_left(rung, ledger, afterwards) and self._time_left(
+            rung, ledger, afterwards
+        )
+
+    def allows_last(self, ledger: Ledger) -> bool:
+        """Whether a confirm may begin: its time was kept, the deadline ends the rest."""
+        return self._looks_left(Rung.CONFIRM, ledger, ()) and not self.past_deadline(ledger.wall_s)
+
+    def past_deadline(self, wall_s: float) -> bool:
+        """Whether the wall budget is over."""
+        return self.wall_s is not None and wall_s >= self.wall_s
+
+    def _looks_left(self, rung: Rung, ledger: Ledger, afterwards: Sequence[Rung]) -> bool:
+        if self.evaluations is None:
+            return True
+        wanted = (rung > Rung.DRAFT) + len(afterwards)
+        return ledger.evaluations + ledger.looks_in_flight() + wanted <= self.evaluations
+
+    def _time_left(self, rung: Rung, ledger: Ledger, afterwards: Sequence[Rung]) -> bool:
+        if self.wall_s is None:
+            return True
+        reserve = sum(ledger.estimate(later) for later in afterwards)
+        reserve = min(reserve, MOST_RESERVED * self.wall_s)
+        ends_s = ledger.wall_s + ledger.remaining_s() + ledger.estimate(rung)
+        return ends_s + reserve <= self.wall_s

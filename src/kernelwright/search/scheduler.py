@@ -1,0 +1,300 @@
+"""Every decision of a run: what to build, what to look at, when to stop.
+
+A scheduler is fed inputs and answers each with one step for the store and the jobs to dispatch.
+It reads no clock, no device and no chance, so the same inputs give the same steps: resuming and
+auditing a run are nothing but feeding it again.
+
+While it searches, a free slot is filled in this order: a build, as long as few built candidates
+wait; a confirm that would end the search; whoever goes up by the ladder's rule; the first look
+at what was built; whoever may go up because the device would idle. When the search is over, what
+is in flight on the device is awaited and leaders are confirmed, one after another.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from kernelwright import plugins
+from kernelwright.budget.ledger import Ledger
+from kernelwright.budget.limits import Limits
+from kernelwright.proposers.base import Proposer, context_for
+from kernelwright.proposers.start import Start
+from kernelwright.records.candidate import Candidate
+from kernelwright.records.evaluation import Evaluation
+from kernelwright.records.run import Run
+from kernelwright.records.rung import Rung, RungPlan
+from kernelwright.records.task import Task
+from kernelwright.search import rungs
+from kernelwright.search.inputs import Completed, Deadline, Input, Opened, to_event
+from kernelwright.search.ladder import Ladder
+from kernelwright.search.observer import Observer, Progress
+from kernelwright.search.standings import Standings
+from kernelwright.store.step import Claim, Event, Step, StoredEvaluation
+
+MOST_REPEATS = 1000
+"""Candidates already known that a proposer may name in a row before it is passed over."""
+
+
+@dataclass
+class Decision:
+    """What one input led to."""
+
+    step: Step = field(default_factory=Step)
+    notices: list[Callable[[Observer], None]] = field(default_factory=list)
+    """What to tell the observer once the step is committed."""
+
+
+class Scheduler:
+    """The state machine of one run."""
+
+    def __init__(self, run: Run, task: Task, start: Sequence[Candidate]) -> None:
+        """Build from what the store holds of a run before its first event.
+
+        Raises:
+            UsageError: an unknown proposer or rule, or no workload for the device.
+        """
+        spec = run.spec
+        self._run = run
+        plans = [RungPlan.model_validate(plan) for plan in run.notes["plans"]]
+        self.plans = {plan.rung: plan for plan in plans}
+        timed = [rung for rung in self.plans if Rung.DRAFT < rung < Rung.CONFIRM]
+        parents = plugins.load("parents", spec.parents)(spec.seed)
+        self._standings = Standings(Ladder(timed, rungs.ETA), parents, spec.target)
+        self._people = self._standings.people
+        self.ledger = Ledger(rungs.PRIOR_S)
+        self.limits = Limits(spec.budget)
+        context = context_for(task, spec, self._log_speedup, start)
+        self._proposers: list[Proposer] = [Start(context)] if start else []
+        self._proposers += [plugins.load("proposers", name)(context) for name in spec.proposers]
+        self.claims: dict[int, Claim] = {}
+        """Dispatched and not yet back."""
+        self._drafts = self._looks = 0
+        self._number = self._sequence = 0
+        self._searching, self._refused, self._reason = True, False, ""
+        self._decision = Decision()
+        self._ahead = self._propose()
+
+    @property
+    def has_candidates(self) -> bool:
+        """Whether anything was proposed at all; without it there is no run."""
+        return self._ahead is not None or bool(self._people.known)
+
+    @property
+    def run(self) -> Run:
+        """The run as it stands."""
+        return self._run.model_copy(update={"spent": self.ledger.spent})
+
+    def candidate(self, claim: Claim) -> Candidate:
+        """The candidate that a claim is about."""
+        return self._people.known[claim.candidate]
+
+    def take(self, given: Input) -> Decision:
+        """Decide what follows from one input."""
+        self._decision = Decision()
+        match given:
+            case Opened():
+                self._opened(given)
+            case Completed():
+                self._completed(given)
+            case Deadline():
+                self.ledger.wall_s = max(self.ledger.wall_s, given.wall_s)
+                self._emit("deadline", **to_event(given, self._sequence))
+                self._refused = True
+                self._finish("the time is over")
+        self._advance()
+        return self._decision
+
+    # What comes in
+
+    def _opened(self, given: Opened) -> None:
+        if self._standings.session is not None:
+            self.ledger.charge_lost()
+        self._standings.session = given.session
+        self._drafts, self._looks = given.drafts, given.looks
+        self.ledger.reopened(given.wall_s)
+        self._emit("opened", **to_event(given, self._sequence))
+        self._notice(Observer.session, self.run, given.session)
+
+    def _completed(self, given: Completed) -> None:
+        claim = self.claims.pop(given.number)
+        candidate, evaluation = self._people.known[claim.candidate], given.evaluation
+        self.ledger.complete(given.number, evaluation, given.wall_s)
+        posts = self._decision.step.posts
+        if claim.rung is Rung.DRAFT:
+            copies = self._people.drafted(evaluation) if evaluation.passed else []
+        else:
+            copies = self._people.looked(evaluation)
+            crowned, wins = self._standings.looked(given.number, candidate, evaluation)
+            posts += wins
+            if crowned:
+                data = {"candidate": candidate.id, "speedup": crowned.speedup}
+                self._emit("champion", evaluation=given.number, **data)
+                self._notice(Observer.champion, candidate, crowned.look, crowned.speedup)
+        if not evaluation.passed:
+            posts += self._standings.failed(given.number, candidate, evaluation)
+        self._record(given.number, candidate, evaluation)
+        for copy in copies:
+            self._number += 1
+            self._record(self._number, self._people.known[copy.candidate], copy)
+        if self._searching and (reason := self._reason_to_stop(evaluation)):
+            self._searching, self._reason = False, reason
+
+    def _record(self, number: int, candidate: Candidate, evaluation: Evaluation) -> None:
+        self._sequence += 1
+        books = self.ledger
+        stored = StoredEvaluation(number, self._sequence, evaluation, books.wall_s, books.device_s)
+        self._decision.step.evaluations.append(stored)
+        for proposer in self._proposers:
+            proposer.tell(candidate, evaluation)
+        if evaluation.rung is Rung.DRAFT:
+            self._notice(Observer.drafted, candidate, evaluation)
+        else:
+            self._notice(Observer.evaluated, candidate, evaluation, self._progress())
+
+    def _reason_to_stop(self, evaluation: Evaluation) -> str:
+        if evaluation.rung is Rung.CONFIRM:
+            return self._standings.finals.ends_search(evaluation)
+        in_flight = [claim.candidate for claim in self.claims.values()]
+        length = rungs.PLATEAU[self._run.spec.effort]
+        structures_ahead = self._ahead is not None and self._ahead[1]
+        if not structures_ahead and self._standings.has_plateau(length, in_flight):
+            return f"no better candidate in {self._standings.since_champion} looks"
+        return ""
+
+    # What goes out
+
+    def _advance(self) -> None:
+        """Fill the free slots; go from the search to the confirms, and to the end."""
+        while self._run.status == "running":
+            self._refused = False
+            if self._dispatch_next():
+                continue
+            if self._searching and not self.claims:
+                self._searching = False
+                self._reason = "the budget is spent" if self._refused else "everything was tried"
+            elif not self._searching and not self.ledger.looks_in_flight():
+                self._finish(self._reason)
+            else:
+                return
+
+    def _dispatch_next(self) -> bool:
+        """Dispatch one job into a free slot; whether there was one."""
+        if not self._searching:
+            return self._confirm()
+        building = self.ledger.drafts_in_flight()
+        backlog = len(self._people.built) + building
+        if building < self._drafts and backlog < self._drafts + self._looks and self._draft():
+            return True
+        return self.ledger.looks_in_flight() < self._looks and self._look()
+
+    def _draft(self) -> bool:
+        self._ahead = self._ahead or self._propose()
+        first = self._standings.ladder.rungs[0]
+        afterwards = (first, *self._standings.path(first))
+        if self._ahead is None or not self._allowed(Rung.DRAFT, afterwards):
+            return False
+        candidate, coarse = self._ahead
+        self._ahead = None
+        self._people.add(candidate, coarse=coarse)
+        if candidate.id not in self._run.spec.start:
+            self._decision.step.candidates.append(candidate)
+        self._claim(candidate.id, Rung.DRAFT)
+        return True
+
+    def _look(self) -> bool:
+        ladder, first = self._standings.ladder, self._standings.ladder.rungs[0]
+        urgent = self._standings.urgent()
+        confirming = any(claim.rung is Rung.CONFIRM for claim in self.claims.values())
+        if urgent and not confirming and self.limits.allows_last(self.ledger):
+            return self._promote(urgent, Rung.CONFIRM)
+        up = ladder.promotable()
+        if up is None and self._people.built:
+            if not self._allowed(first, self._standings.path(first)):
+                return False
+            self._claim(self._people.built.popleft(), first)
+            return True
+        up = up or ladder.otherwise_idle(only_hopeful=self.ledger.drafts_in_flight() > 0)
+        if up is None or not self._allowed(up[1], self._standings.path(up[1])):
+            return False
+        ladder.promote(*up)
+        return self._promote(*up)
+
+    def _confirm(self) -> bool:
+        # Looks already paid for may still change the leader, so they are awaited.
+        if self.ledger.looks_in_flight():
+            return False
+        leader = self._standings.to_confirm()
+        self._refused = leader is not None and not self.limits.allows_last(self.ledger)
+        if leader is None or self._refused:
+            return False
+        return self._promote(leader, Rung.CONFIRM)
+
+    def _promote(self, candidate: str, to: Rung) -> bool:
+        self._emit("promoted", candidate=candidate, rung=to.word)
+        self._notice(Observer.promoted, self._people.known[candidate], to)
+        self._claim(candidate, to)
+        return True
+
+    def _claim(self, candidate: str, rung: Rung) -> None:
+        self._number += 1
+        claim = Claim(self._number, candidate, rung, self.ledger.claim(self._number, rung))
+        self.claims[claim.number] = claim
+        self._decision.step.claims.append(claim)
+        self._notice(Observer.dispatched, self._people.known[candidate], rung)
+
+    def _propose(self) -> tuple[Candidate, bool] | None:
+        parents = self._standings.parents
+        for proposer in self._proposers:
+            for _ in range(MOST_REPEATS):
+                candidate = proposer.ask(parents.order())
+                if candidate is None:
+                    break
+                if candidate.id not in self._people.known:
+                    for parent in candidate.parents[:1]:
+                        parents.used(parent)
+                    return candidate, proposer.coarse
+        return None
+
+    def _allowed(self, rung: Rung, afterwards: Sequence[Rung]) -> bool:
+        allowed = self.limits.allows(rung, self.ledger, afterwards)
+        self._refused = self._refused or not allowed
+        return allowed
+
+    def _finish(self, reason: str) -> None:
+        best = self._standings.finals.best()
+        ended = self._refused or reason == "the budget is spent"
+        status = self._standings.finals.status(budget_ended=ended)
+        change: dict[str, Any] = {
+            "status": status,
+            "best": best.candidate if best else "",
+            "notes": {**self._run.notes, "reason": reason},
+        }
+        self._run = self._run.model_copy(update=change)
+        self._emit("stopped", status=status, best=self._run.best, reason=reason)
+
+    # Small questions
+
+    def _log_speedup(self, evaluation: Evaluation) -> float | None:
+        found = self._standings.score(evaluation)
+        return found.value if found else None
+
+    def _progress(self) -> Progress:
+        return Progress(
+            spent=self.ledger.spent,
+            budget=self._run.spec.budget,
+            in_flight=len(self.claims),
+            drafted=len(self._people.known),
+            best_speedup=self._standings.speedup(self._standings.champion),
+        )
+
+    def _emit(self, kind: str, **data: object) -> None:
+        self._decision.step.events.append(Event(kind, data))
+
+    def _notice(self, method: Callable[..., None], *about: object) -> None:
+        # The name, not the function: an observer overrides it.
+        self._decision.notices.append(partial(_call, method.__name__, about))
+
+
+def _call(name: str, about: Sequence[object], observer: Observer) -> None:
+    getattr(observer, name)(*about)

@@ -1,0 +1,95 @@
+"""How good a candidate is, from its comparisons alone.
+
+S(p, r) = lower bound of the log speedup + bonus(r). Over several workloads the bound is
+``(1 - w) * mean + w * worst``: a kernel that is slow somewhere must pay for it. The bonus grows
+with the rung, since a number that stood more looks deserves more belief. Scores are compared
+within a rung; across rungs only as a tie-breaker, because rungs time different workloads.
+
+Refuses to score what did not pass.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kernelwright.records.evaluation import Evaluation
+from kernelwright.records.job import Session
+from kernelwright.records.measurement import Comparison
+from kernelwright.records.outcome import Decision
+from kernelwright.records.rung import Rung
+
+WORST = 0.25
+"""Weight of the worst workload."""
+BONUS = {Rung.DRAFT: 0.0, Rung.SMOKE: 0.0, Rung.SCREEN: 0.01, Rung.FULL: 0.03, Rung.CONFIRM: 0.06}
+ROOF = 0.95
+"""Nothing is left to win at this share of the roofline."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """A candidate at one rung; logarithms of speedups over the strongest baseline."""
+
+    value: float
+    """S(p, r): the lower bound with the bonus."""
+    low: float
+    high: float
+    """The interval, the worst workload weighted in."""
+    speedup: float
+    """Geometric mean of the ratios, no logarithm."""
+
+
+def score(evaluation: Evaluation, session: Session) -> Score | None:
+    """The score, or None if the evaluation did not pass or was not timed."""
+    rivals = against(evaluation, session.strongest)
+    if not evaluation.passed or not rivals:
+        return None
+    low = _pooled([math.log(rival.low) for rival in rivals])
+    high = _pooled([math.log(rival.high) for rival in rivals])
+    mean = sum(math.log(rival.ratio) for rival in rivals) / len(rivals)
+    return Score(low + BONUS[evaluation.rung], low, high, math.exp(mean))
+
+
+def against(evaluation: Evaluation, baseline: str) -> Sequence[Comparison]:
+    """Comparisons with that baseline; with the first there is, if it was not compared with.
+
+    A session opened again may have another strongest baseline than the one before it.
+    """
+    names = [comparison.baseline for comparison in evaluation.comparisons]
+    chosen = baseline if baseline in names else next(iter(names), "")
+    return [item for item in evaluation.comparisons if item.baseline == chosen]
+
+
+def is_improvement(evaluation: Evaluation, session: Session) -> bool:
+    """Whether a confirm says faster than the strongest baseline.
+
+    The pooled lower bound must exceed the margin, and some workload must have been decided
+    ``faster``: many undecided ones do not add up to a decision.
+    """
+    found = score(evaluation, session)
+    if found is None:
+        return False
+    rivals = against(evaluation, session.strongest)
+    margin = max(rival.margin for rival in rivals)
+    faster = any(rival.decision is Decision.FASTER for rival in rivals)
+    return faster and found.low > math.log1p(margin)
+
+
+def roof_fraction(evaluation: Evaluation, session: Session) -> float | None:
+    """Geometric mean of floor / time over the timed workloads; None if a floor is unknown."""
+    shares = []
+    for measurement in evaluation.measurements:
+        floor = session.floor_us.get(measurement.workload)
+        if not floor:
+            return None
+        shares.append(math.log(floor / measurement.time_us.median))
+    return math.exp(sum(shares) / len(shares)) if shares else None
+
+
+def at_the_roof(evaluation: Evaluation, session: Session) -> bool:
+    """Whether no more than 5 % are left to win."""
+    fraction = roof_fraction(evaluation, session)
+    return evaluation.passed and fraction is not None and fraction >= ROOF
+
+
+def _pooled(logs: Sequence[float]) -> float:
+    return (1 - WORST) * sum(logs) / len(logs) + WORST * min(logs)

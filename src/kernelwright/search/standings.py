@@ -1,0 +1,127 @@
+"""Who stands where: the ladder, the champion, the confirmed, the board and the parents.
+
+Turns looks into standings; decides nothing about budgets, slots or the end of a run.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kernelwright.records.candidate import Candidate
+from kernelwright.records.evaluation import Evaluation
+from kernelwright.records.job import Session
+from kernelwright.records.post import Post
+from kernelwright.records.rung import Rung
+from kernelwright.search import score as scores
+from kernelwright.search.board import Board
+from kernelwright.search.finals import Finals
+from kernelwright.search.ladder import Ladder
+from kernelwright.search.parents.base import Parents
+from kernelwright.search.population import Population
+from kernelwright.search.score import Score
+
+
+@dataclass(frozen=True)
+class Coronation:
+    """A new champion."""
+
+    candidate: Candidate
+    look: Evaluation
+    speedup: float
+
+
+class Standings:
+    """The candidates of one run, ranked."""
+
+    def __init__(self, ladder: Ladder, parents: Parents, target: float | None) -> None:
+        self.ladder = ladder
+        self.parents = parents
+        self.finals = Finals(target)
+        self.people = Population()
+        self._board = Board()
+        self._session: Session | None = None
+        self.since_champion = 0
+        """Looks since the champion last got better."""
+
+    @property
+    def session(self) -> Session | None:
+        """The latest session: its strongest baseline is the one to beat."""
+        return self._session
+
+    @session.setter
+    def session(self, session: Session) -> None:
+        self._session = self.finals.session = session
+
+    @property
+    def top(self) -> Rung:
+        """The highest timed rung below confirm."""
+        return self.ladder.rungs[-1]
+
+    @property
+    def champion(self) -> str:
+        """Id of the leader at the top, or empty."""
+        return self.ladder.champion
+
+    def score(self, evaluation: Evaluation) -> Score | None:
+        """A look's score; None for a failure or an untimed look."""
+        return scores.score(evaluation, self._session) if self._session else None
+
+    def speedup(self, candidate: str) -> float | None:
+        """Geometric mean at the top rung, if the candidate passed there."""
+        found = self.ladder.score(candidate, self.top)
+        return found.speedup if found else None
+
+    def looked(
+        self, number: int, candidate: Candidate, look: Evaluation
+    ) -> tuple[Coronation | None, list[Post]]:
+        """A look ended: a new champion, if it made one, and what it taught."""
+        if look.rung is Rung.CONFIRM:
+            self.finals.add(look)
+            # A dropped champion bars nobody's way any more.
+            self.ladder.champion = self._leader()
+            return None, []
+        found = self.score(look)
+        coarse = candidate.id in self.people.coarse
+        self.ladder.add(candidate.id, look.rung, found, coarse=coarse)
+        if found is not None:
+            self.parents.tell(candidate, look.rung, found.value)
+        self.since_champion += 1
+        leader = self._leader()
+        if found is None or leader == self.champion or leader != candidate.id:
+            return None, []
+        before, old = self.people.known.get(self.champion), self.speedup(self.champion)
+        self.ladder.champion, self.since_champion = leader, 0
+        posts = self._board.win(number, candidate, before, found.speedup / (old or 1.0))
+        return Coronation(candidate, look, found.speedup), posts
+
+    def failed(self, number: int, candidate: Candidate, evaluation: Evaluation) -> list[Post]:
+        """What a failure teaches."""
+        return self._board.trap(number, candidate, self.people.parent(candidate), evaluation)
+
+    def path(self, rung: Rung) -> tuple[Rung, ...]:
+        """Looks still needed after one at ``rung`` to end with a confirmed number."""
+        passed = max(rung, self.ladder.best_rung())
+        return (*(later for later in self.ladder.rungs if later > passed), Rung.CONFIRM)
+
+    def urgent(self) -> str | None:
+        """A champion whose confirm would end the search at once."""
+        look = self.people.look(self.champion, self.top)
+        if look is None or self.champion in self.finals.verdicts:
+            return None
+        return self.champion if self.finals.ends_search(look) else None
+
+    def to_confirm(self) -> str | None:
+        """Whom to confirm at the end, or None when that is done."""
+        return self.finals.next(self.ladder.leaders(), self._looked_faster)
+
+    def has_plateau(self, length: int, in_flight: Sequence[str]) -> bool:
+        """Whether the champion stood for ``length`` looks, every structure having had its own."""
+        stood = bool(self.champion) and self.since_champion >= length
+        return stood and self.people.coarse_are_seen(in_flight)
+
+    def _leader(self) -> str:
+        leaders = self.ladder.leaders()
+        return next((one for one in leaders if not self.finals.is_dropped(one)), "")
+
+    def _looked_faster(self, candidate: str) -> bool:
+        found = self.ladder.score(candidate, self.top)
+        return found is not None and found.low > 0
