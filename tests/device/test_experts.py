@@ -25,7 +25,12 @@ CORE = PACKAGE / "suites" / "core"
 FLAGS = "-std=c++17 -O3 -march=native -fopenmp -fno-math-errno -fno-trapping-math -fno-tree-pre -shared -fPIC".split()
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 COMPILERS = [name for name in ("g++", "clang++") if shutil.which(name)]
-EXACT = {"matmul", "matvec", "group_conv", "reduction"}  # sums of products: small integers must come out exactly
+EXACT = {
+    "matmul",
+    "matvec",
+    "group_conv",
+    "reduction",
+}  # sums of products: small integers must come out exactly
 EDGES = (0, 1, 2, 15, 16, 17, 63, 65, 131)
 GUARD = 64  # poisoned elements before and after each output
 POISON = np.float32(-7.25e30)
@@ -59,7 +64,9 @@ def read_header(path):
     lines = path.read_text().splitlines()
     start = lines.index("// /// kernelwright")
     end = lines.index("// ///", start)
-    header = tomllib.loads("\n".join(line.removeprefix("//").removeprefix(" ") for line in lines[start + 1 : end]))
+    header = tomllib.loads(
+        "\n".join(line.removeprefix("//").removeprefix(" ") for line in lines[start + 1 : end])
+    )
     assert header["strategy"]
     return header.get("tune", {}), header.get("where", [])
 
@@ -69,7 +76,9 @@ def valid_points(path, axes):
     tune, where = read_header(path)
     names = {**axes, "cores": len(os.sched_getaffinity(0))}
     values = [v if isinstance(v, list) else [evaluate(v, names)] for v in tune.values()]
-    points = [dict(zip(tune, combination, strict=True)) for combination in itertools.product(*values)]
+    points = [
+        dict(zip(tune, combination, strict=True)) for combination in itertools.product(*values)
+    ]
     return [p for p in points if all(evaluate(rule, {**names, **p}) for rule in where)]
 
 
@@ -127,7 +136,9 @@ class Kernel:
         for before, after in zip(copies, inputs, strict=True):
             assert before.tobytes() == after.tobytes(), "the kernel wrote into an input"
         for storage, view in outputs:
-            outside = np.concatenate([storage[: GUARD + shift], storage[GUARD + shift + view.size :]])
+            outside = np.concatenate(
+                [storage[: GUARD + shift], storage[GUARD + shift + view.size :]]
+            )
             assert np.all(outside == POISON), "the kernel wrote outside its output"
         return [view.copy() for _, view in outputs]
 
@@ -180,7 +191,9 @@ def draw(op, axes, seed, *, integers=False, shift=0):
         values = declared.get("values", {"kind": "normal"})
         dtype = np.int64 if declared["dtype"] == "int64" else np.float32
         if values["kind"] == "integers":
-            content = rng.integers(evaluate(values["low"], names), evaluate(values["high"], names), shape)
+            content = rng.integers(
+                evaluate(values["low"], names), evaluate(values["high"], names), shape
+            )
         elif integers:
             content = rng.integers(-3, 4, shape)
         elif values["kind"] == "uniform":
@@ -227,14 +240,21 @@ def truth(op, inputs, scalars, dtype):
 def scalar_values(op, overrides):
     declared = load_task(op).get("scalars", [])
     values = [overrides.get(s["name"], s["value"]) for s in declared]
-    return [float(np.float32(v)) if s["dtype"] == "float32" else int(v) for s, v in zip(declared, values, strict=True)]
+    return [
+        float(np.float32(v)) if s["dtype"] == "float32" else int(v)
+        for s, v in zip(declared, values, strict=True)
+    ]
 
 
 def errors(got, wanted):
     """Largest and root-mean-square difference where both are finite."""
     both = np.isfinite(got) & np.isfinite(wanted)
     difference = got[both].astype(np.float64) - wanted[both]
-    return (np.abs(difference).max(), np.sqrt(np.mean(difference**2))) if difference.size else (0.0, 0.0)
+    return (
+        (np.abs(difference).max(), np.sqrt(np.mean(difference**2)))
+        if difference.size
+        else (0.0, 0.0)
+    )
 
 
 def check(op, got, inputs, scalars, serial, where):
@@ -246,16 +266,25 @@ def check(op, got, inputs, scalars, serial, where):
         assert candidate.shape == reference.shape, where
         with np.errstate(over="ignore"):
             rounded = reference.astype(np.float32)
-        assert np.array_equal(np.isnan(candidate), np.isnan(rounded)), f"NaN at other positions: {where}"
+        assert np.array_equal(np.isnan(candidate), np.isnan(rounded)), (
+            f"NaN at other positions: {where}"
+        )
         infinite = np.isinf(rounded)
         assert np.array_equal(np.isinf(candidate), infinite), f"Inf at other positions: {where}"
-        assert np.array_equal(candidate[infinite], rounded[infinite]), f"Inf of another sign: {where}"
+        assert np.array_equal(candidate[infinite], rounded[infinite]), (
+            f"Inf of another sign: {where}"
+        )
         finite = reference[np.isfinite(rounded)]
         if not finite.size:
             continue
         scales = (np.abs(finite).max(), np.sqrt(np.mean(finite**2)))
-        honest = [max(pair) for pair in zip(errors(numpy_own, reference), errors(plain, reference), strict=True)]
-        for kind, error, allowed, scale in zip(("largest", "rms"), errors(candidate, reference), honest, scales, strict=True):
+        honest = [
+            max(pair)
+            for pair in zip(errors(numpy_own, reference), errors(plain, reference), strict=True)
+        ]
+        for kind, error, allowed, scale in zip(
+            ("largest", "rms"), errors(candidate, reference), honest, scales, strict=True
+        ):
             bound = max(k * allowed, 2 * float(np.spacing(np.float32(scale))))
             assert error <= bound, f"{kind} error {error:.3g} > {bound:.3g}: {where}"
 
@@ -265,7 +294,9 @@ def edge_shapes(op):
     smoke = cpu_workload(op, "smoke")["axes"]
     free = [name for name, kind in load_task(op)["axes"].items() if kind == "free"]
     shapes = [smoke] + [{**smoke, name: size} for name in free for size in EDGES]
-    return [s for s in shapes if not (op == "cross_entropy" and s["V"] == 0)]  # no label exists in an empty vocabulary
+    return [
+        s for s in shapes if not (op == "cross_entropy" and s["V"] == 0)
+    ]  # no label exists in an empty vocabulary
 
 
 def special_inputs(op, axes):
@@ -294,11 +325,12 @@ def special_inputs(op, axes):
 
 
 def points_of(op, path):
-    """Default tunables and two seeded random valid points."""
+    """Default tunables and two seeded random valid points, for the first CPU workload to which the candidate applies."""
     if path.stem == "baseline":
         return [{}]
-    points = valid_points(path, cpu_workload(op, "main")["axes"])
-    assert points, "no valid point for the main workload"
+    workloads = [cpu_workload(op, role)["axes"] for role in ("main", "extra", "smoke")]
+    points = next(filter(None, (valid_points(path, axes) for axes in workloads)), None)
+    assert points, "no valid point for any CPU workload"
     others = random.Random(path.name).sample(points[1:], min(2, len(points) - 1))
     return [points[0], *others]
 
@@ -318,10 +350,20 @@ def test_edge_shapes(build, source):
         for seed, axes in enumerate(edge_shapes(op)):
             for shift in (0, 1):
                 for overrides in scalar_choices(op):
-                    inputs, scalars = draw(op, axes, seed, shift=shift), scalar_values(op, overrides)
+                    inputs, scalars = (
+                        draw(op, axes, seed, shift=shift),
+                        scalar_values(op, overrides),
+                    )
                     serial = plain(inputs, scalars, axes)
                     got = kernel(inputs, scalars, axes, shift=shift)
-                    check(op, got, inputs, scalars, serial, f"{point} {axes} {overrides} shift {shift}")
+                    check(
+                        op,
+                        got,
+                        inputs,
+                        scalars,
+                        serial,
+                        f"{point} {axes} {overrides} shift {shift}",
+                    )
 
 
 def scalar_choices(op):
@@ -361,7 +403,9 @@ def test_small_integers_are_exact(build, source):
         for axes in (cpu_workload(op, "smoke")["axes"], cpu_workload(op, "main")["axes"]):
             inputs, scalars = draw(op, axes, 3, integers=True), scalar_values(op, {})
             got = build(op, path, point)(inputs, scalars, axes)
-            for candidate, reference in zip(got, truth(op, inputs, scalars, np.float64), strict=True):
+            for candidate, reference in zip(
+                got, truth(op, inputs, scalars, np.float64), strict=True
+            ):
                 assert np.array_equal(candidate, reference), f"{point} {axes}"
 
 
@@ -370,10 +414,14 @@ def test_small_integers_are_exact(build, source):
 def test_compiles_without_warnings(compiler, source):
     op, path = source
     macros = [f"-D{name}={value}" for name, value in points_of(op, path)[-1].items()]
-    own = ["-Wno-pass-failed"] if compiler == "clang++" else []  # a loop left unvectorised is no defect
+    own = (
+        ["-Wno-pass-failed"] if compiler == "clang++" else []
+    )  # a loop left unvectorised is no defect
     if compiler == "clang++" and "omp.h" in path.read_text() and not clang_has_openmp():
         pytest.skip("clang++ has no omp.h")
-    known = [f for f in FLAGS if f != "-shared" and not (compiler == "clang++" and f == "-fno-tree-pre")]
+    known = [
+        f for f in FLAGS if f != "-shared" and not (compiler == "clang++" and f == "-fno-tree-pre")
+    ]
     command = [compiler, *known, *WARNINGS, *own, *macros, "-c", str(path), "-o", os.devnull]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

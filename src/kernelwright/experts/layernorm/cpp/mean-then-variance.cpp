@@ -1,7 +1,7 @@
 // /// kernelwright
 // strategy = "mean first, then the variance about it: three passes over a row in cache; the rounding error of the mean is removed again"
 // tune.ACC = [4, 1, 2, 8]
-// tune.STREAM = [0, 1]
+// tune.STREAM = [1, 0]
 // tune.GRAIN = [0, 1, 4, 16]
 // where = ["GRAIN * cores <= max(M, 1)"]
 // cures = ["compute", "accuracy"]

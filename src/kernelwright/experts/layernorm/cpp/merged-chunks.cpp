@@ -1,10 +1,10 @@
 // /// kernelwright
 // strategy = "chunks that fit the first cache give exact moments each, merged as in parallel Welford; one pass over memory for both moments"
-// tune.CHUNK = [1024, 512, 2048, 4096]
+// tune.CHUNK = [4096, 1024, 512, 2048]
 // tune.ACC = [4, 2, 8]
-// tune.STREAM = [0, 1]
+// tune.STREAM = [1, 0]
 // tune.GRAIN = [0, 1, 4]
-// where = ["CHUNK <= max(1024, next_pow2(N))", "GRAIN * cores <= max(M, 1)"]
+// where = ["CHUNK <= max(4096, next_pow2(N))", "GRAIN * cores <= max(M, 1)"]
 // cures = ["memory bandwidth", "accuracy"]
 // ///
 // CHUNK: elements of a chunk. ACC: vectors in flight in each reduction. STREAM: 1 to write past the caches. GRAIN:

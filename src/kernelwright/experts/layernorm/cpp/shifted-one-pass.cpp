@@ -1,9 +1,9 @@
 // /// kernelwright
 // strategy = "one pass for both moments about the mean of the first elements, which keeps large offsets from cancelling; two passes in all"
 // tune.ACC = [4, 1, 2, 8]
-// tune.STREAM = [0, 1]
+// tune.STREAM = [1, 0]
 // tune.GRAIN = [0, 1, 4, 16]
-// tune.AHEAD = [0, 1]
+// tune.AHEAD = [1, 0]
 // where = ["GRAIN * cores <= max(M, 1)"]
 // cures = ["memory bandwidth", "compute"]
 // ///

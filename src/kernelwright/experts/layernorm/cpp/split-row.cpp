@@ -2,7 +2,7 @@
 // strategy = "split row: different threads find the moments of pieces of a row, merged afterwards; for few long rows"
 // tune.PIECE = [4096, 1024, 2048, 16384, 65536]
 // tune.ACC = [4, 2, 8]
-// tune.STREAM = [0, 1]
+// tune.STREAM = [1, 0]
 // tune.GRAIN = [0, 1]
 // where = ["PIECE <= max(4096, next_pow2(N))"]
 // cures = ["parallelism", "memory bandwidth"]

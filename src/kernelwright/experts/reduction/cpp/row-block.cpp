@@ -3,6 +3,7 @@
 // tune.ROWS = [4, 2, 8]
 // tune.UNROLL = [2, 1, 4]
 // tune.GRAIN = [0, 1]
+// where = ["ROWS <= M"]
 // cures = ["memory latency", "compute"]
 // ///
 // ROWS: rows of a block. UNROLL: vectors of each row in a step. GRAIN: blocks a dynamic task, 0 for an even static

@@ -2,7 +2,7 @@
 // strategy = "column tiles: the scales of a group of rows first, then tile by tile down the group, the tile of weights held in registers"
 // tune.ROWS = [8, 2, 4, 16, 32]
 // tune.TILE = [4, 2, 8, 16]
-// tune.STREAM = [0, 1]
+// tune.STREAM = [1, 0]
 // tune.GRAIN = [0, 1]
 // where = ["ROWS * cores <= max(M, 64)"]
 // cures = ["memory bandwidth", "compute"]

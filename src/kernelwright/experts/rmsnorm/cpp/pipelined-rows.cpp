@@ -2,7 +2,7 @@
 // strategy = "pipelined rows: the pass that writes one row also sums the squares of the next, so that reading never waits for writing"
 // tune.UNROLL = [4, 1, 2, 8]
 // tune.RUN = [32, 4, 8, 128]
-// tune.STREAM = [0, 1]
+// tune.STREAM = [1, 0]
 // where = ["RUN * cores <= max(M, 64)"]
 // cures = ["memory bandwidth", "memory latency"]
 // ///

@@ -2,14 +2,19 @@
 // strategy = "row block: several rows advance together, so that each vector of weights is loaded once for all of them"
 // tune.ROWS = [2, 4, 8]
 // tune.UNROLL = [2, 1, 4]
+// tune.STREAM = [1, 0]
 // tune.GRAIN = [0, 1, 4]
 // where = ["ROWS * max(GRAIN, 1) * cores <= max(M, 16)"]
 // cures = ["memory latency", "compute"]
 // ///
-// ROWS: rows of a block. UNROLL: vectors of each row in a step. GRAIN: blocks a dynamic task, 0 for an even static
-// split.
+// ROWS: rows of a block. UNROLL: vectors of each row in a step. STREAM: 1 to write past the caches. GRAIN: blocks a
+// dynamic task, 0 for an even static split.
 #include <cmath>
 #include <cstdint>
+
+#if defined(__AVX512F__) || defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 namespace {
 #if defined(__AVX512F__)
@@ -36,10 +41,18 @@ inline vec load(const float* p, int64_t n = LANES, float fill = 0.0f) {
   return v;
 }
 
-inline void store(float* p, vec v, int64_t n = LANES) {
-  if (n >= LANES) *reinterpret_cast<loose*>(p) = v;
-  else
+// Writes the first n lanes; a full vector bypasses the caches when STREAM is set and p is aligned to a vector.
+inline void put(float* p, vec v, int64_t n) {
+  if (n < LANES) {
     for (int64_t l = 0; l < n; ++l) p[l] = v[l];
+    return;
+  }
+#if STREAM && defined(__AVX512F__)
+  if (reinterpret_cast<uintptr_t>(p) % sizeof(vec) == 0) return _mm512_stream_ps(p, reinterpret_cast<__m512>(v));
+#elif STREAM && defined(__AVX2__)
+  if (reinterpret_cast<uintptr_t>(p) % sizeof(vec) == 0) return _mm256_stream_ps(p, reinterpret_cast<__m256>(v));
+#endif
+  *reinterpret_cast<loose*>(p) = v;
 }
 
 // Sum of the lanes of v, as a tree.
@@ -74,7 +87,7 @@ inline void rmsnorm_rows(const float* x, const float* weight, float* y, float ep
   for (int r = 0; r < COUNT; ++r) scale[r] = 1.0f / std::sqrt(lane_sum(squares[r]) / static_cast<float>(n) + eps);
   sweep(n, [&](int64_t j, int64_t lanes) {
     const vec w = load(weight + j, lanes);
-    for (int r = 0; r < COUNT; ++r) store(y + r * n + j, load(x + r * n + j, lanes) * scale[r] * w, lanes);
+    for (int r = 0; r < COUNT; ++r) put(y + r * n + j, load(x + r * n + j, lanes) * scale[r] * w, lanes);
   });
 }
 }  // namespace

@@ -1,9 +1,9 @@
 // /// kernelwright
 // strategy = "two-pass: sum of squares with several accumulators, then scaling while the row is still in cache"
 // tune.ACC = [4, 1, 2, 8]
-// tune.STREAM = [0, 1]
+// tune.STREAM = [1, 0]
 // tune.GRAIN = [0, 1, 4, 16]
-// tune.AHEAD = [0, 1, 2]
+// tune.AHEAD = [1, 0, 2]
 // where = ["GRAIN * cores <= max(M, 1)"]
 // cures = ["memory bandwidth", "compute"]
 // ///

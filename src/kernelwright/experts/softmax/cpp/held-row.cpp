@@ -1,14 +1,15 @@
 // /// kernelwright
 // strategy = "held row: exponentials wait in a small buffer that stays in cache, the output is written once; what does not fit is computed twice"
 // tune.HELD = [4096, 1024, 2048, 8192, 16384]
-// tune.ACC = [4, 1, 2, 8]
-// tune.STREAM = [0, 1]
+// tune.ACC = [4, 2, 8]
+// tune.STREAM = [1, 0]
 // tune.GRAIN = [0, 1, 4]
+// tune.AHEAD = [1, 0]
 // where = ["HELD <= max(4096, next_pow2(N))", "GRAIN * cores <= max(M, 1)"]
 // cures = ["memory bandwidth", "compute"]
 // ///
 // HELD: elements of the buffer. ACC: vectors in flight in each reduction. STREAM: 1 to write past the caches. GRAIN:
-// rows a dynamic task, 0 for an even static split.
+// rows a dynamic task, 0 for an even static split. AHEAD: rows that the last pass prefetches in advance, 0 for none.
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
@@ -142,7 +143,10 @@ inline void softmax_row(const float* x, float* y, int64_t n) {
     sums[a] += exponential(load(x + kept + j, lanes, -HUGE_VALF) - top);
   });
   const float scale = 1.0f / total(sums);
-  write_row(y, kept, [&](int64_t j, int64_t lanes) { put(y + j, load(held + j, lanes) * scale, lanes); });
+  write_row(y, kept, [&](int64_t j, int64_t lanes) {
+    if (AHEAD) __builtin_prefetch(x + AHEAD * n + j);
+    put(y + j, load(held + j, lanes) * scale, lanes);
+  });
   write_row(y + kept, n - kept, [&](int64_t j, int64_t lanes) {
     put(y + kept + j, exponential(load(x + kept + j, lanes) - top) * scale, lanes);
   });

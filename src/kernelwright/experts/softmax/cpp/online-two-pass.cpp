@@ -1,13 +1,14 @@
 // /// kernelwright
 // strategy = "online: maximum and sum in one pass, kept apart in each lane, then one pass that writes; the input is read twice only"
 // tune.BLOCK = [8, 2, 4, 16]
-// tune.STREAM = [0, 1]
-// tune.GRAIN = [0, 1, 4, 16]
+// tune.STREAM = [1, 0]
+// tune.GRAIN = [0, 1, 4]
+// tune.AHEAD = [1, 0]
 // where = ["GRAIN * cores <= max(M, 1)"]
 // cures = ["memory bandwidth"]
 // ///
 // BLOCK: vectors that share one correction of the running sum. STREAM: 1 to write past the caches. GRAIN: rows a
-// dynamic task, 0 for an even static split.
+// dynamic task, 0 for an even static split. AHEAD: rows that the last pass prefetches in advance, 0 for none.
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
@@ -129,7 +130,10 @@ inline void softmax_row(const float* x, float* y, int64_t n) {
   const Online state = scan(x, n);
   const float top = lane_maximum(state.top);
   const float scale = 1.0f / lane_sum(state.sum * exponential(state.top - top));
-  write_row(y, n, [&](int64_t j, int64_t lanes) { put(y + j, exponential(load(x + j, lanes) - top) * scale, lanes); });
+  write_row(y, n, [&](int64_t j, int64_t lanes) {
+    if (AHEAD) __builtin_prefetch(x + AHEAD * n + j);
+    put(y + j, exponential(load(x + j, lanes) - top) * scale, lanes);
+  });
 }
 }  // namespace
 

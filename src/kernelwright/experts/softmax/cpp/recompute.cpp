@@ -1,7 +1,7 @@
 // /// kernelwright
 // strategy = "recompute: maximum, sum of exponentials, exponentials again straight to the output, which is written once and never read"
 // tune.ACC = [4, 1, 2, 8]
-// tune.STREAM = [0, 1]
+// tune.STREAM = [1, 0]
 // tune.GRAIN = [0, 1, 4, 16]
 // where = ["GRAIN * cores <= max(M, 1)"]
 // cures = ["memory bandwidth"]

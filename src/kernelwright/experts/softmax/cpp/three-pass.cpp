@@ -2,7 +2,7 @@
 // strategy = "three-pass: maximum, exponentials with their sum, scaling in place; the row stays in cache after the first pass"
 // tune.ACC = [4, 1, 2, 8]
 // tune.GRAIN = [0, 1, 4, 16]
-// tune.AHEAD = [0, 1, 2]
+// tune.AHEAD = [1, 0, 2]
 // where = ["GRAIN * cores <= max(M, 1)"]
 // cures = ["compute", "memory latency"]
 // ///
