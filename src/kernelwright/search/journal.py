@@ -5,7 +5,8 @@ out the same, item by item; only what goes beyond is written. Refuses to go on f
 a search that cannot repeat its past must not continue it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from json import dumps
 
 from kernelwright.records.run import Run
 from kernelwright.store.step import Claim, Event, Step, StoredEvaluation
@@ -96,11 +97,11 @@ def _evaluation(stored: StoredEvaluation) -> str:
 
 
 def _events(events: Iterable[Event]) -> list[str]:
-    return [f"{event.kind} {_sorted(event)}" for event in events if event.kind not in NO_DECISIONS]
-
-
-def _sorted(event: Event) -> Sequence[tuple[str, object]]:
-    return sorted(event.data.items())
+    return [
+        f"{event.kind} {dumps(event.data, sort_keys=True)}"
+        for event in events
+        if event.kind not in NO_DECISIONS
+    ]
 
 
 def _describe(items: dict[str, list[str]]) -> str:

@@ -71,7 +71,9 @@ class Scheduler:
         """Dispatched and not yet back."""
         self._drafts = self._looks = 0
         self._number = self._sequence = 0
-        self._searching, self._refused, self._reason = True, False, ""
+        self._searching, self._reason = True, ""
+        self._refused = self._ended = False
+        """Whether the budget refused a job just now; whether it ended the search."""
         self._decision = Decision()
         self._ahead = self._propose()
 
@@ -172,7 +174,8 @@ class Scheduler:
                 continue
             if self._searching and not self.claims:
                 self._searching = False
-                self._reason = "the budget is spent" if self._refused else "everything was tried"
+                self._ended = self._refused
+                self._reason = self._why_nothing_more()
             elif not self._searching and not self.ledger.looks_in_flight():
                 self._finish(self._reason)
             else:
@@ -261,10 +264,17 @@ class Scheduler:
         self._refused = self._refused or not allowed
         return allowed
 
+    def _why_nothing_more(self) -> str:
+        if not self._refused:
+            return "everything was tried"
+        if self._number:
+            return "the budget is spent"
+        least = 1 + len(self._standings.path(self._standings.ladder.rungs[0]))
+        return f"the budget is too small: a confirmed number takes {least} evaluations"
+
     def _finish(self, reason: str) -> None:
         best = self._standings.finals.best()
-        ended = self._refused or reason == "the budget is spent"
-        status = self._standings.finals.status(budget_ended=ended)
+        status = self._standings.finals.status(budget_ended=self._refused or self._ended)
         change: dict[str, Any] = {
             "status": status,
             "best": best.candidate if best else "",

@@ -21,7 +21,7 @@ class Counts:
     """How many; the ``counts`` object of ``optimize --json``."""
 
     drafted: int = 0
-    """Candidates proposed."""
+    """Candidates checked statically and sent to the compiler."""
     built: int = 0
     """Candidates that were built."""
     measured: int = 0
@@ -69,7 +69,6 @@ def summarise(store: Store, run_id: str) -> RunSummary:
         looks = store.evaluations(run.id, run.best, Rung.CONFIRM)
         confirmed = looks[-1].evaluation if looks else None
     found = score(confirmed, session) if confirmed and session else None
-    drafted = store.candidate_count(run.id)
     return RunSummary(
         run=run,
         task=store.task(run.spec.task),
@@ -78,19 +77,14 @@ def summarise(store: Store, run_id: str) -> RunSummary:
         confirmed=confirmed,
         speedup=found.speedup if found else None,
         reason=str(run.notes.get("reason", "")),
-        counts=count(store.evaluations(run.id), drafted),
+        counts=count(store.evaluations(run.id)),
         spent=run.spent,
         folder=store.run_folder(run.id),
     )
 
 
-def count(evaluations: Sequence[StoredEvaluation], drafted: int) -> Counts:
-    """Count what a run did.
-
-    Args:
-        evaluations: in order of completion.
-        drafted: candidates proposed.
-    """
+def count(evaluations: Sequence[StoredEvaluation]) -> Counts:
+    """Count what a run did, from its evaluations in order of completion."""
     by_rung: Counter[str] = Counter()
     seconds: dict[str, float] = {}
     last: dict[str, str] = {}
@@ -106,7 +100,7 @@ def count(evaluations: Sequence[StoredEvaluation], drafted: int) -> Counts:
         built += look.rung is Rung.DRAFT and look.passed
         measured += bool(look.measurements)
     return Counts(
-        drafted=drafted,
+        drafted=by_rung[Rung.DRAFT.word],
         built=built,
         measured=measured,
         by_outcome=dict(Counter(last.values())),

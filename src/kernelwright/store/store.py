@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from json import loads
 from pathlib import Path
 
-from sqlalchemy import URL, Connection, Row, Select, create_engine, func, select
+from sqlalchemy import URL, Connection, Row, Select, create_engine, select
 
 from kernelwright.errors import PrerequisiteError, StoreError, UsageError
 from kernelwright.records.candidate import Candidate
@@ -179,13 +179,6 @@ class Store:
             query = query.where(table.c.kind == kind)
         with self.reading() as connection:
             return [Event(row.kind, loads(row.json)) for row in connection.execute(query)]
-
-    def candidate_count(self, run_id: str) -> int:
-        """How many candidates a run has."""
-        table = schema.candidates
-        query = select(func.count()).select_from(table).where(table.c.run == run_id)
-        with self.reading() as connection:
-            return int(connection.scalar(query) or 0)
 
     def run_folder(self, run_id: str) -> Path:
         """``<home>/runs/<run-id>``; may not exist yet."""
