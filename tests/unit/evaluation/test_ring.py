@@ -1,0 +1,106 @@
+import mmap
+
+import numpy as np
+import pytest
+
+from kernelwright.evaluation.arena import Arena, numpy_dtype, plan
+from kernelwright.evaluation.ring import GUARD, Inputs, Ring
+from kernelwright.records.outcome import Outcome
+from kernelwright.records.task import DTYPES, Case, Scalar, Shaped
+
+
+def case(shape=(5, 7), dtype="float32", **options):
+    return Case(
+        workload="w",
+        device="cpu",
+        inputs=(Shaped(name="x", shape=shape, dtype=dtype, **options),),
+        outputs=(Shaped(name="y", shape=shape, dtype=dtype),),
+        scalars=(Scalar(name="eps", dtype="float32", value=1e-5),),
+        axes={"M": shape[0], "N": shape[1]},
+    )
+
+
+def contents(found):
+    (item,) = found.inputs
+    values = np.random.default_rng(1).standard_normal(item.shape)
+    return {"x": values.astype(numpy_dtype(item.dtype))}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_dtype_survives_an_arena(dtype):
+    layout = plan([Shaped(name="x", shape=(3, 4), dtype=dtype)])
+    arena = Arena.create(layout.nbytes)
+    values = np.arange(12).reshape(3, 4).astype(numpy_dtype(dtype))
+    arena.view(layout.tensors[0])[...] = values
+    assert (arena.view(layout.tensors[0]) == values).all()
+
+
+def test_a_strided_tensor_leaves_its_gaps_alone():
+    layout = plan([Shaped(name="x", shape=(3, 4), dtype="float32", strides=(10, 2))])
+    (place,) = layout.tensors
+    arena = Arena.create(layout.nbytes)
+    arena.view(place)[...] = 7
+    raw = arena.bytes[place.offset : place.offset + place.nbytes].view(np.float32)
+    assert place.nbytes == 4 * (2 * 10 + 3 * 2 + 1)
+    assert int((raw == 7).sum()) == 12
+
+
+def test_an_alignment_of_four_is_four_and_no_more():
+    layout = plan([Shaped(name="x", shape=(8,), dtype="float32")], alignment=4)
+    assert layout.tensors[0].offset % 64 == 4
+
+
+def test_a_sealed_arena_cannot_be_mapped_for_writing():
+    arena = Arena.create(8192, sealed=True)
+    arena.bytes[:] = 3
+    with pytest.raises(PermissionError):
+        mmap.mmap(arena.descriptor, 8192)
+    assert mmap.mmap(arena.descriptor, 8192, prot=mmap.PROT_READ)[0] == 3
+
+
+def test_writing_beside_an_output_is_noticed():
+    ring = Ring.private(case())
+    ring.inputs.fill(contents(ring.case))
+    ring.poison(0, 0xFF)
+    assert ring.trespass(0) is None
+    place = ring.outputs.layouts[0].tensors[0]
+    ring.outputs.arena.bytes[place.offset + place.nbytes] = GUARD ^ 1
+    found = ring.trespass(0)
+    assert found is not None
+    assert found.outcome is Outcome.OUT_OF_BOUNDS
+
+
+def test_changing_an_input_is_noticed_even_when_nan_replaces_nan():
+    ring = Ring.private(case())
+    values = contents(ring.case)
+    values["x"][0, 0] = np.nan
+    ring.inputs.fill(values)
+    assert ring.trespass(0) is None
+    ring.inputs.sets.view(0, "x").view(np.uint32)[0, 0] = 0x7FC00001
+    found = ring.trespass(0)
+    assert found is not None
+    assert found.outcome is Outcome.INPUT_MUTATED
+
+
+def test_both_sides_read_the_same_fresh_contents_and_no_block_repeats():
+    read = Inputs(case((64, 600)), 2, sealed=True)
+    mine, other = Ring(read), Ring(read)
+    base = contents(read.case)
+    read.fill(base)
+    seen = []
+    for block in range(3):
+        for ring in (mine, other):
+            ring.inputs.freshen(block, base, secret=9)
+            seen.append([ring.inputs.contents(slot)["x"].copy() for slot in range(2)])
+    for first, second in zip(seen[::2], seen[1::2], strict=True):
+        assert all((a == b).all() for a, b in zip(first, second, strict=True))
+    states = {a.tobytes() for blocks in seen[::2] for a in blocks}
+    assert len(states) == 6
+    rows_changed = (seen[0][0] != base["x"]).any(axis=1)
+    assert rows_changed.mean() > 0.9
+
+
+def test_arguments_follow_the_contract():
+    ring = Ring.private(case())
+    kinds = [item["t"] for item in ring.arguments()[0]]
+    assert kinds == ["tensor", "tensor", "scalar", "axis", "axis"]

@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+
+from kernelwright.records.outcome import Decision
+from kernelwright.timing.protocol import Pairs, compare, comparison, measure
+from kernelwright.timing.statistics import Noise
+
+QUIET = Noise(half_width=0.002, pairs=30, between=0.002)
+
+
+class Fake:
+    """A side whose blocks take a given time, with noise of its own."""
+
+    def __init__(self, us, noise=0.01, seed=0, log=None, name=""):
+        self.us, self.noise, self.log, self.name = us, noise, log, name
+        self.random = np.random.default_rng(seed)
+
+    def block(self):
+        if self.log is not None:
+            self.log.append(self.name)
+        return float(self.us * np.exp(self.noise * self.random.standard_normal()))
+
+
+def decide(candidate_us, rival_us=100.0, looks=(30, 100), **options):
+    return compare(
+        Fake(candidate_us, seed=1),
+        Fake(rival_us, seed=2),
+        looks=looks,
+        noise=QUIET,
+        seed=7,
+        **options,
+    )
+
+
+@pytest.mark.parametrize(
+    ("candidate_us", "decision"),
+    [(80.0, Decision.FASTER), (125.0, Decision.SLOWER), (100.0, Decision.SAME)],
+)
+def test_a_planted_difference_is_found(candidate_us, decision):
+    pairs, interval, found, _ = decide(candidate_us, looks=(30, 100, 300, 1000))
+    assert found is decision
+    assert interval.low <= np.log(100 / candidate_us) <= interval.high or len(pairs) > 30
+
+
+def test_it_stops_at_the_first_look_that_decides():
+    pairs, *_ = decide(50.0, looks=(30, 1000))
+    assert len(pairs) == 30
+
+
+def test_a_hopeless_candidate_is_dropped_after_three_pairs_and_is_slower():
+    pairs, _, found, _ = decide(1000.0, looks=(30, 1000))
+    assert (len(pairs), found) == (3, Decision.SLOWER)
+
+
+def test_running_out_of_time_before_the_first_look_never_says_faster():
+    pairs, _, found, _ = decide(50.0, looks=(30,), enough_time=lambda: False)
+    assert len(pairs) == 3
+    assert found is Decision.UNDECIDED
+
+
+def test_who_goes_first_alternates():
+    log = []
+    measure(Fake(1, log=log, name="a"), Fake(1, log=log, name="b"), Pairs(), 4)
+    assert "".join(log) == "abbaabba"
+
+
+def test_the_record_keeps_samples_only_on_demand():
+    pairs, interval, found, margin = decide(80.0)
+    bare = comparison("loop", "w", pairs, interval, found, margin)
+    full = comparison("loop", "w", pairs, interval, found, margin, keep_samples=True)
+    assert bare.samples == ()
+    assert len(full.samples) == full.pairs == len(pairs)
+    assert bare.low <= bare.ratio <= bare.high
+    assert bare.ratio == pytest.approx(1.25, rel=0.02)

@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelwright.records.outcome import Decision
+from kernelwright.timing.statistics import Interval, Noise, bootstrap_median, decide, summarize
+
+
+def test_the_interval_covers_the_true_median_about_as_often_as_it_says():
+    random = np.random.default_rng(5)
+    trials, misses = 400, 0
+    for trial in range(trials):
+        found = bootstrap_median(random.standard_normal(30), level=0.95, seed=trial)
+        misses += not found.low <= 0 <= found.high
+    assert 2 <= misses <= 40  # 5 % of 400 is 20; a bootstrap of 30 points is a little narrow
+
+
+def test_the_same_seed_gives_the_same_interval():
+    samples = np.random.default_rng(1).standard_normal(50)
+    assert bootstrap_median(samples, seed=3) == bootstrap_median(samples, seed=3)
+    assert bootstrap_median(samples, seed=3) != bootstrap_median(samples, seed=4)
+
+
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=60), st.floats(-0.5, 0.5))
+def test_shifting_the_samples_shifts_the_interval(samples, shift):
+    one = bootstrap_median(samples, seed=1)
+    other = bootstrap_median(np.asarray(samples) + shift, seed=1)
+    assert other.low == pytest.approx(one.low + shift, abs=1e-9)
+    assert other.high == pytest.approx(one.high + shift, abs=1e-9)
+
+
+@pytest.mark.parametrize("samples", [[], [1.0], [1.0, float("nan")], [1.0, float("inf")]])
+def test_too_few_or_broken_samples_are_refused(samples):
+    with pytest.raises(ValueError, match="at least two finite"):
+        bootstrap_median(samples)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "decision"),
+    [
+        (0.02, 0.05, Decision.FASTER),
+        (0.005, 0.05, Decision.UNDECIDED),
+        (-0.05, -0.02, Decision.SLOWER),
+        (-0.005, 0.009, Decision.SAME),
+        (-0.02, 0.02, Decision.UNDECIDED),
+    ],
+)
+def test_a_decision_needs_the_whole_interval_beyond_the_margin(low, high, decision):
+    assert decide(Interval((low + high) / 2, low, high), margin=0.01) is decision
+
+
+def test_the_margin_shrinks_with_pairs_but_not_below_what_differs_between_processes():
+    noise = Noise(half_width=0.04, pairs=30, between=0.015)
+    assert noise.margin(30) == pytest.approx(np.expm1(0.04))
+    assert noise.margin(120) == pytest.approx(np.expm1(0.02))
+    assert noise.margin(10_000) == pytest.approx(np.expm1(0.015))
+    assert Noise(half_width=0.001, pairs=30, between=0.0).margin(30) == 0.01
+
+
+def test_a_summary_names_the_quantiles():
+    times = summarize([5.0, 1.0, 2.0, 3.0, 4.0], discarded=2)
+    assert (times.min, times.median, times.n, times.discarded) == (1.0, 3.0, 5, 2)
+    assert times.p20 < times.median < times.p80
