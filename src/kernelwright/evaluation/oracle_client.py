@@ -243,7 +243,8 @@ class Oracle:
 
     def _ask(self, message: dict[str, Any], fds: tuple[int, ...] = ()) -> dict[str, Any]:
         self.start()
-        assert self._channel is not None
+        if self._channel is None:
+            raise JudgeError("the oracle is closed")
         try:
             self._channel.send(message, fds)
             answer, extra = self._channel.receive(self.deadline)

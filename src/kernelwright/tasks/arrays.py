@@ -77,7 +77,7 @@ def conv(
         (extent - span) // step + 1
         for extent, span, step in zip(padded.shape[2:], reach, steps, strict=True)
     ]
-    if any(extent < 1 for extent in size):
+    if any(extent < 0 for extent in size):
         raise ValueError(f"a window of {tuple(reach)} does not fit into {padded.shape[2:]}")
     # [N, C, taps..., spatial...]: taps before positions, so that the copy below runs along rows.
     spatial = padded.strides[2:]

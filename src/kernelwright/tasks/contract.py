@@ -9,6 +9,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+import ml_dtypes
+import numpy as np
+
 from kernelwright import expressions
 from kernelwright.errors import TaskError
 from kernelwright.expressions import ExpressionError
@@ -35,6 +38,10 @@ CPP_TYPES = {
 CUDA_TYPES = CPP_TYPES | {
     "float16": "__half", "bfloat16": "__nv_bfloat16",
     "float8_e4m3fn": "__nv_fp8_e4m3", "float8_e5m2": "__nv_fp8_e5m2",
+}  # fmt: skip
+ITEM_BYTES = {
+    "float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1,
+    "float8_e5m2": 1, "int64": 8, "int32": 4, "int16": 2, "int8": 1, "uint8": 1, "bool": 1,
 }  # fmt: skip
 NARROW = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 """Types too narrow to sum in; a scalar of one is rounded to it and passed as ``float``."""
@@ -159,6 +166,17 @@ def prototype(task: Task, language: Language, device: Device = "cpu") -> str:
     if language in ("triton", "torch"):
         return _python_form(task, case)
     return _c_form(task, case, language)
+
+
+def scalar_value(dtype: str, value: float) -> float | int | bool:
+    """``value`` as a kernel receives it, rounded to its type, as a plain Python number."""
+    if dtype == "bool":
+        return bool(value)
+    if "float" not in dtype:
+        return int(value)
+    if dtype in ("float64", "float32"):
+        return float(np.dtype(dtype).type(value))
+    return float(np.float32(value).astype(getattr(ml_dtypes, dtype, np.float16)))
 
 
 def identifier(text: str, taken: set[str]) -> str:

@@ -13,7 +13,7 @@ from kernelwright import expressions
 from kernelwright.errors import TaskError
 from kernelwright.expressions import ExpressionError
 from kernelwright.records.task import Case, Device, Task, Workload
-from kernelwright.tasks.contract import resolve, workload
+from kernelwright.tasks.contract import ITEM_BYTES, resolve, workload
 from kernelwright.tasks.inputs import generator
 
 MAX_CASES = 12
@@ -62,14 +62,11 @@ def edge_cases(task: Task, device: Device) -> list[Case]:
     variants = []
     ordinary = next((one for one in reversed(cases) if 0 not in one.axes.values()), None)
     if ordinary is not None and device == "cpu":
-        sizes = [
-            np.dtype("u1").itemsize if "8" in one.dtype else _bytes(one.dtype)
-            for one in (*ordinary.inputs, *ordinary.outputs)
-        ]
+        itemsize = max(ITEM_BYTES[one.dtype] for one in (*ordinary.inputs, *ordinary.outputs))
         variants.append(
             ordinary.model_copy(
                 update={
-                    "alignment": max(sizes),
+                    "alignment": itemsize,
                     "workload": "edge-unaligned",
                     "note": "storage aligned to an element only",
                 }

@@ -7,7 +7,7 @@ also moves scale and offset, so that an answer remembered from another seed is w
 
 import zlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -17,6 +17,14 @@ from kernelwright.records.task import Case, Shaped
 
 Array = NDArray[Any]
 Generator = np.random.Generator
+
+
+class Limits(NamedTuple):
+    """The smallest normal and the largest finite number of a float type."""
+
+    tiny: float
+    max: float
+
 
 FRESH_STEP = 509
 """Distance between refreshed elements: a prime, so that columns differ from row to row."""
@@ -101,24 +109,22 @@ def freshen(view: Array, base: Array, random: Generator, item: Shaped) -> None:
         item: the input; integers drawn by the task's own code are left as they are.
     """
     size = base.size
-    if not size or (item.values.kind == "given" and not _is_float(item.dtype)):
+    given = item.values.kind == "given"
+    if not size or (given and not _is_float(item.dtype)):
         return
-    if size < 4 * FRESH_STEP and item.values.kind != "given":
-        _store(view, _like(item, base, random))
+    if size < 4 * FRESH_STEP:
+        _store(view, _shuffled(base, random) if given else _like(item, base, random))
         return
     row = base.shape[-1] if base.ndim > 1 else size
-    step = min(FRESH_STEP, max(row | 1, 3) - 2) if row <= FRESH_STEP else FRESH_STEP
-    offset = int(random.integers(step))
-    places = slice(offset, size, step)
-    count = len(range(offset, size, step))
-    source = np.roll(_bits(base).reshape(-1)[int(random.integers(step)) :: step], 0)
-    source = np.resize(source, count) if len(source) < count else source[:count]
-    source = np.roll(source, int(random.integers(count)))
+    step = FRESH_STEP if row > FRESH_STEP else max(1, row - 1 + row % 2)
+    offset, start = (int(one) for one in random.integers(step, size=2))
+    places = range(offset, size, step)
+    source = _bits(base).reshape(-1)[start::step]
+    source = np.resize(np.roll(source, int(random.integers(len(source)))), len(places))
     if view.flags.c_contiguous:
-        _bits(view).reshape(-1)[places] = source
+        _bits(view).reshape(-1)[offset::step] = source
     else:
-        index = np.unravel_index(np.arange(offset, size, step), base.shape)
-        view[index] = source.view(base.dtype)
+        view[np.unravel_index(np.asarray(places), base.shape)] = source.view(base.dtype)
 
 
 def _draw(item: Shaped, random: Generator) -> Array:
@@ -126,8 +132,7 @@ def _draw(item: Shaped, random: Generator) -> Array:
     values, shape = item.values, item.shape
     precise = np.float64 if item.dtype in ("float64", "int64", "int32") else np.float32
     if item.dtype == "bool" or values.kind == "integers":
-        low, high = _integer_range(item)
-        return random.integers(low, high, shape)
+        return random.integers(*_integer_range(item), shape)
     if values.kind == "uniform":
         low, high = _bounds(item)
         span = high - low
@@ -139,6 +144,10 @@ def _draw(item: Shaped, random: Generator) -> Array:
     found *= scale
     found += offset
     return found
+
+
+def _shuffled(base: Array, random: Generator) -> Array:
+    return base.reshape(-1)[random.permutation(base.size)].reshape(base.shape)
 
 
 def _like(item: Shaped, base: Array, random: Generator) -> Array:
@@ -158,7 +167,7 @@ def _like(item: Shaped, base: Array, random: Generator) -> Array:
 def _harm_normal(item: Shaped, kind: str, random: Generator, view: Array, *, chosen: bool) -> None:
     values = item.values
     if kind == "tiny":
-        smallest = float(ml_dtypes.finfo(view.dtype).tiny)
+        smallest = _finfo(view).tiny
         _store(view, random.standard_normal(item.shape) * smallest * 0.5)
     elif kind == "constant":
         _store(view, np.full(item.shape, values.mean + values.std * random.uniform(0.5, 1.5)))
@@ -179,7 +188,7 @@ def _harm_bounded(kind: str, random: Generator, view: Array, low: float, high: f
         _store(view, np.where(random.random(view.shape) < 0.5, low, high))
     elif kind == "tiny":
         centre = min(max(0.0, low), high)
-        near = np.abs(random.standard_normal(view.shape)) * float(ml_dtypes.finfo(view.dtype).tiny)
+        near = np.abs(random.standard_normal(view.shape)) * _finfo(view).tiny
         _store(view, np.clip(centre + near * (1 if high > centre else -1), low, high))
     elif kind == "constant":
         _store(view, np.full(view.shape, low + (high - low) * random.random()))
@@ -194,7 +203,7 @@ def _store(view: Array, values: Array) -> None:
         info = np.iinfo(view.dtype)
         values = np.clip(np.rint(values), float(info.min), float(info.max))
     elif view.dtype.kind not in "biu" and view.dtype.itemsize == 1:
-        limit = float(ml_dtypes.finfo(view.dtype).max)
+        limit = _finfo(view).max
         values = np.clip(values, -limit, limit)
     view[...] = values.astype(view.dtype)
 
@@ -221,6 +230,11 @@ def _bounds(item: Shaped) -> tuple[float, float]:
 def _bits(array: Array) -> Array:
     """The same memory as unsigned integers: numpy copies special types one by one."""
     return array.view(f"u{array.dtype.itemsize}") if array.dtype.itemsize <= 8 else array
+
+
+def _finfo(view: Array) -> Limits:
+    info: Any = ml_dtypes.finfo(view.dtype)  # type: ignore[no-untyped-call]
+    return Limits(float(info.tiny), float(info.max))
 
 
 def _size(item: Shaped) -> int:

@@ -1,0 +1,67 @@
+"""What can be wrong with a reference, as a kind and a sentence for the user.
+
+A fault is about the user's code; a bug of ours stays an ordinary exception.
+"""
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+KINDS = (
+    "raises", "count", "shape", "dtype", "nan", "random", "missing_torch", "missing", "unavailable",
+)  # fmt: skip
+
+
+class Fault(Exception):
+    """The reference does not work.
+
+    Args:
+        kind: one of :data:`KINDS`.
+        text: one sentence.
+        details: the last lines of the user's traceback.
+    """
+
+    def __init__(self, kind: str, text: str, details: str = "") -> None:
+        super().__init__(text)
+        self.kind = kind
+        self.text = text
+        self.details = details
+
+    def answer(self) -> dict[str, Any]:
+        """The fault as a message."""
+        return {"error": self.text, "kind": self.kind, "details": self.details}
+
+
+@contextmanager
+def user_code(what: str) -> Iterator[None]:
+    """Turn whatever the user's code raises into a fault; ``what`` failed.
+
+    Raises:
+        Fault: the code raised, or tried to exit.
+    """
+    try:
+        yield
+    except Fault:
+        raise
+    except ModuleNotFoundError as problem:
+        missing = (problem.name or "").partition(".")[0]
+        kind = "missing_torch" if missing == "torch" else "missing"
+        raise Fault(kind, f"{what} needs the package {missing!r}", _tail(problem)) from problem
+    except (Exception, SystemExit, KeyboardInterrupt) as problem:  # noqa: BLE001 - it is the user's
+        text = str(problem).strip().partition("\n")[0][:300]
+        name = type(problem).__name__
+        raise Fault(
+            "raises", f"{what} raised {name}: {text}".rstrip(": "), _tail(problem)
+        ) from None
+
+
+def _tail(problem: BaseException) -> str:
+    """The last lines of the traceback, frames of this package left out."""
+    frames = [
+        frame
+        for frame in traceback.extract_tb(problem.__traceback__)
+        if "kernelwright/evaluation" not in frame.filename and "importlib" not in frame.filename
+    ]
+    lines = traceback.format_list(frames[-4:]) + traceback.format_exception_only(problem)
+    return "".join(lines)[-2000:].rstrip()

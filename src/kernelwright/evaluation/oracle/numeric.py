@@ -1,0 +1,88 @@
+"""A numpy reference evaluated three ways: exactly, natively, serially.
+
+``truth`` is float64 throughout. ``native`` is the reference as numpy runs it in the declared
+types, narrow ones summed in float32. ``serial`` is an honest loop's arithmetic: the accumulate
+type, sums strictly in order, results rounded to the declared type at the end.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwright.evaluation.arena import numpy_dtype
+from kernelwright.evaluation.oracle.fault import Fault, user_code
+from kernelwright.evaluation.oracle.serial import NarrowArray, SerialArray
+from kernelwright.evaluation.oracle.source import bind, drawn, flatten, load, slots_for
+from kernelwright.records.task import Case, Task
+from kernelwright.tasks.arrays import namespace
+from kernelwright.tasks.contract import NARROW, scalar_value
+
+Array = NDArray[Any]
+
+
+class NumericProgram:
+    """A reference of kind ``array`` or ``numpy``.
+
+    Args:
+        task: whose reference.
+
+    Raises:
+        Fault: the file raises, or lacks the entry.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.module, self.function = load(task.reference)
+        self.prefix = [namespace()] if task.reference.kind == "array" else []
+        self.slots = slots_for(task, self.module, self.function)
+
+    def evaluate(self, part: str, case: Case, contents: Mapping[str, Array]) -> list[Array]:
+        """The flat outputs for ``contents``.
+
+        Args:
+            part: ``truth``, ``native`` or ``serial``.
+            case: shapes, dtypes and scalars.
+            contents: the inputs by name; never changed.
+
+        Raises:
+            Fault: the reference raises, or returns something that is no array.
+        """
+        wide = np.result_type(numpy_dtype(self.task.accumulate), np.float32)
+        tensors = {}
+        for item in case.inputs:
+            array = np.array(contents[item.name], order="C")
+            if "float" in item.dtype and part == "truth":
+                array = array.astype(np.float64)
+            elif "float" in item.dtype and part == "serial":
+                # A wider declared type than the accumulate type stays as wide as it is.
+                kept = numpy_dtype(item.dtype) if item.dtype not in NARROW else wide
+                array = array.astype(np.result_type(kept, wide)).view(SerialArray)
+            elif item.dtype in NARROW:
+                array = array.view(NarrowArray)
+            tensors[item.name] = array
+        scalars = {one.name: scalar_value(one.dtype, one.value) for one in case.scalars}
+        # Overflow and 0/0 are part of what is asked; the comparison looks at the results.
+        with user_code("the reference"), np.errstate(all="ignore"):
+            result = self.function(*self.prefix, *bind(self.slots, tensors, scalars))
+        return [_array(value) for _, value in flatten(result)]
+
+    def given(self, seed: int) -> dict[str, Array]:
+        """The inputs that the task's own ``get_inputs`` draws, by name.
+
+        Raises:
+            Fault: it raises or returns another number of arguments.
+        """
+        values = drawn(self.module, seed)
+        if len(values) != len(self.slots):
+            raise Fault("count", f"get_inputs() returned {len(values)} arguments this time")
+        pairs = zip(self.slots, values, strict=True)
+        return {slot.name: np.asarray(value) for slot, value in pairs if slot.kind == "tensor"}
+
+
+def _array(value: Any) -> Array:
+    if not isinstance(value, np.ndarray | np.generic):
+        raise Fault("dtype", f"the reference returned a {type(value).__name__}, not an array")
+    plain = np.asarray(value)
+    return plain.view(np.ndarray) if type(plain) is not np.ndarray else plain

@@ -1,0 +1,199 @@
+"""What the oracle does with a request: inspect a file, load a task, draw inputs, tell the truth.
+
+It checks what the user's code returns, because everything else trusts the answer.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwright.evaluation.arena import Arena, Layout, numpy_dtype
+from kernelwright.evaluation.oracle.fault import Fault
+from kernelwright.records.task import Case, Shaped, Task
+
+Array = NDArray[Any]
+REPEATABLE = 1e-6
+"""Relative difference between two float64 evaluations that is still rounding, not chance."""
+
+
+class Program(Protocol):
+    """A loaded reference."""
+
+    def evaluate(self, part: str, case: Case, contents: Mapping[str, Array]) -> list[Array]:
+        """The flat outputs of one evaluation."""
+
+    def given(self, seed: int) -> dict[str, Array]:
+        """The inputs that the task's own code draws."""
+
+
+class Session:
+    """One loaded task and the answers about it."""
+
+    def __init__(self) -> None:
+        self.task: Task | None = None
+        self.program: Program | None = None
+        self.repeatable = False
+
+    def answer(self, request: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
+        """The answer to one request; the descriptors become arenas.
+
+        Raises:
+            Fault: the user's code does not work.
+            ValueError: the request is none.
+        """
+        match request.get("do"):
+            case "inspect":
+                return {"description": _inspect(request)}
+            case "load":
+                self._load(Task.model_validate(request["task"]))
+                return {}
+        arena = Arena(descriptors[0], int(request["nbytes"]))
+        try:
+            case = Case.model_validate(request["case"])
+            if request.get("do") == "generate":
+                layout = Layout.from_json(request["layout"])
+                self._generate(int(request["seed"]), case, arena, layout)
+                return {}
+            if request.get("do") == "truth":
+                return {"seconds": self._truth(request, case, arena)}
+        finally:
+            arena.close()
+        raise ValueError(f"unknown request {request.get('do')!r}")
+
+    def _load(self, task: Task) -> None:
+        self.task, self.program, self.repeatable = None, None, False
+        if task.reference.kind in ("array", "numpy"):
+            from kernelwright.evaluation.oracle.numeric import NumericProgram
+
+            self.program = NumericProgram(task)
+        else:
+            import_torch()
+            from kernelwright.evaluation.oracle.framework import TorchProgram
+
+            self.program = TorchProgram(task)
+        self.task = task
+
+    def _generate(self, seed: int, case: Case, arena: Arena, layout: Layout) -> None:
+        drawn = self._loaded().given(seed)
+        places = {place.name: place for place in layout.tensors}
+        for item in case.inputs:
+            if item.values.kind != "given":
+                continue
+            if item.name not in drawn:
+                raise Fault("count", f"input {item.name!r} was not drawn this time")
+            found = drawn[item.name]
+            if found.shape != item.shape or found.dtype != numpy_dtype(item.dtype):
+                raise Fault(
+                    "shape",
+                    f"input {item.name!r} was drawn as {found.dtype} {found.shape}, "
+                    f"before as {item.dtype} {item.shape}",
+                )
+            arena.view(places[item.name])[...] = found
+
+    def _truth(self, request: dict[str, Any], case: Case, arena: Arena) -> dict[str, float]:
+        program = self._loaded()
+        layout = Layout.from_json(request["layout"])
+        contents = {place.name: arena.view(place) for place in layout.tensors}
+        seconds = {}
+        for part, data in request["outputs"].items():
+            started = time.monotonic()
+            found = program.evaluate(part, case, contents)
+            check(part, case, contents, found)
+            if part == "truth" and not self.repeatable:
+                again = program.evaluate(part, case, contents)
+                check_repeatable(case, found, again)
+                self.repeatable = True
+            places = Layout.from_json(data).tensors
+            for item, place, array in zip(case.outputs, places, found, strict=True):
+                arena.view(place)[...] = _rounded(array, item, part)
+            seconds[part] = time.monotonic() - started
+        return seconds
+
+    def _loaded(self) -> Program:
+        if self.program is None:
+            raise ValueError("no task is loaded")
+        return self.program
+
+
+def check(part: str, case: Case, contents: Mapping[str, Array], found: list[Array]) -> None:
+    """Whether the outputs are what the task declares.
+
+    Raises:
+        Fault: another number, shape or kind of outputs, or NaN made of finite inputs.
+    """
+    if len(found) != len(case.outputs):
+        raise Fault(
+            "count",
+            f"the reference returned {len(found)} outputs, the task has {len(case.outputs)}",
+        )
+    for item, array in zip(case.outputs, found, strict=True):
+        if array.shape != item.shape:
+            raise Fault(
+                "shape", f"output {item.name!r} has shape {array.shape}, declared is {item.shape}"
+            )
+        wanted, got = numpy_dtype(item.dtype), array.dtype
+        exactly = part == "native" and wanted.itemsize >= 4
+        if _family(wanted) != _family(got) or (exactly and wanted != got):
+            raise Fault("dtype", f"output {item.name!r} is {got}, declared is {item.dtype}")
+    if part != "truth":
+        return
+    for item, array in zip(case.outputs, found, strict=True):
+        undefined = _family(array.dtype) == "float" and np.isnan(array).any()
+        if undefined and all(_finite(one) for one in contents.values()):
+            raise Fault("nan", f"output {item.name!r} holds NaN although all inputs are finite")
+
+
+def check_repeatable(case: Case, first: list[Array], second: list[Array]) -> None:
+    """Whether two evaluations of the same inputs agree.
+
+    Raises:
+        Fault: they do not: the reference draws random numbers or keeps state.
+    """
+    for item, one, other in zip(case.outputs, first, second, strict=True):
+        finite = np.isfinite(one)
+        scale = float(np.max(np.abs(one), where=finite, initial=0.0)) if one.size else 0.0
+        with np.errstate(invalid="ignore"):
+            close = np.abs(one - other) <= REPEATABLE * scale if one.dtype.kind != "b" else one == other
+        if not np.all(close | (one == other) | ((one != one) & (other != other))):  # noqa: PLR0124
+            raise Fault(
+                "random", f"output {item.name!r} differs between two evaluations of the same inputs"
+            )
+
+
+def import_torch() -> Any:
+    """The framework.
+
+    Raises:
+        Fault: it is not installed.
+    """
+    try:
+        import torch
+    except ModuleNotFoundError as problem:
+        raise Fault("missing_torch", "the reference needs torch, which is missing") from problem
+    return torch
+
+
+def _inspect(request: dict[str, Any]) -> dict[str, Any]:
+    from kernelwright.evaluation.oracle.describe import describe
+
+    return describe(request)
+
+
+def _rounded(array: Array, item: Shaped, part: str) -> Array:
+    """Honest evaluations end in the declared type; the truth stays as it is."""
+    dtype = numpy_dtype(item.dtype)
+    if part == "truth" or _family(dtype) != "float":
+        return array
+    with np.errstate(over="ignore"):
+        return array.astype(dtype).astype(np.float64)
+
+
+def _family(dtype: np.dtype[Any]) -> str:
+    return "integer" if dtype.kind in "iu" else "float" if "float" in dtype.name else dtype.name
+
+
+def _finite(array: Array) -> bool:
+    return _family(array.dtype) != "float" or bool(np.isfinite(array).all())
