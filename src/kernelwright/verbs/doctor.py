@@ -16,7 +16,8 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from kernelwright.errors import UserError
+from kernelwright import sandbox
+from kernelwright.errors import KernelwrightError, UserError
 from kernelwright.report import text
 from kernelwright.settings import Settings
 from kernelwright.verbs import base, setup
@@ -36,6 +37,16 @@ INSTALL = {
     "pacman": {"g++": "pacman -S gcc", "clang++": "pacman -S clang openmp"},
     "zypper": {"g++": "zypper install gcc-c++", "clang++": "zypper install clang libomp-devel"},
     "apk": {"g++": "apk add g++", "clang++": "apk add clang openmp-dev"},
+}
+_NAMESPACES = (
+    "allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1 "
+    "kernel.apparmor_restrict_unprivileged_userns=0 (those that exist)"
+)
+MEND_LAYER = {
+    "network": _NAMESPACES,
+    "pids": _NAMESPACES,
+    "mounts": _NAMESPACES,
+    "landlock": "use Linux 5.13 or later, booted with lsm=landlock,...",
 }
 LEAST_MEMORY = 2 << 30
 LEAST_DISK = 1 << 30
@@ -173,7 +184,22 @@ def _memory(settings: Settings) -> Finding:
 
 
 def _sandbox(settings: Settings) -> Finding:
-    raise NotImplementedError
+    strict = settings.sandbox == "require"
+    try:
+        report = sandbox.probe("auto")
+    except KernelwrightError as problem:
+        state: Literal["missing", "limited"] = "missing" if strict else "limited"
+        return Finding(name="sandbox", state=state, detail=problem.message, mend=problem.hint)
+    active, lacking = ", ".join(report["active"]), report["unavailable"]
+    if not lacking:
+        return Finding(name="sandbox", state="ok", detail=active)
+    mends = dict.fromkeys(MEND_LAYER.get(name, "") for name in lacking)
+    return Finding(
+        name="sandbox",
+        state="missing" if strict else "limited",
+        detail=f"{active or 'none'}; without {', '.join(f'{k} ({v})' for k, v in lacking.items())}",
+        mend="; ".join(filter(None, mends)),
+    )
 
 
 def _store(settings: Settings) -> Finding:

@@ -1,0 +1,121 @@
+"""``evaluate`` on a fake executor: its fields are those that others rely on."""
+
+import json
+
+import pytest
+
+from kernelwright.cli.main import main
+from tests.fakes import FakeExecutor
+
+FIELDS = {
+    "outcome", "reason", "evidence", "checks", "rung", "measurement", "comparisons", "roofline",
+    "diagnosis", "build", "sandbox", "candidate", "environment",
+}  # fmt: skip
+
+
+def judged(capsys, *words):
+    code = main(["evaluate", "twice", *words, "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_a_pass(folder, capsys):
+    code, said = judged(capsys, "good.cpp")
+    assert code == 0
+    assert set(said) == FIELDS
+    assert said["outcome"] == "passed"
+    assert said["rung"] == "screen"
+    assert said["measurement"]["workload"] == "cpu-4096"
+    assert set(said["measurement"]["time_us"]) == {"median", "p20", "p80", "min", "n", "discarded"}
+    assert said["comparisons"][0] == {
+        "baseline": "numpy",
+        "workload": "cpu-4096",
+        "ratio": 2.0,
+        "low": 1.96,
+        "high": 2.04,
+        "decision": "faster",
+    }
+    assert set(said["roofline"]) == {"floor_us", "fraction", "bound"}
+    assert set(said["build"]) == {"seconds", "registers", "spill_bytes", "shared_bytes"}
+    assert set(said["sandbox"]) == {"active", "unavailable"}
+    assert set(said["candidate"]) == {"id", "language", "fingerprint"}
+    assert said["environment"]["device"] == "cpu: Test 9000"
+    assert said["environment"]["versions"] == {"python": "3.11.2"}
+
+
+def test_a_rejection_is_exit_3(folder, capsys):
+    code, said = judged(capsys, "bad.cpp")
+    assert code == 3
+    assert said["outcome"] == "wrong_values"
+    assert said["reason"].startswith("output y differs")
+    assert said["measurement"] is None
+    assert said["comparisons"] == []
+
+
+def test_the_draft_comes_first_and_the_executor_is_closed(folder, capsys):
+    judged(capsys, "good.cpp", "--rung", "full", "--threads", "1", "--seed", "7")
+    (executor,) = FakeExecutor.made
+    assert [job.plan.rung.word for job in executor.jobs] == ["draft", "full"]
+    assert executor.closed
+    assert executor.settings["threads"] == 1
+    assert {job.seed for job in executor.jobs} == {7}
+
+
+def test_draft_alone(folder, capsys):
+    code, said = judged(capsys, "good.cpp", "--rung", "draft")
+    assert (code, said["rung"]) == (0, "draft")
+    assert len(FakeExecutor.made[0].jobs) == 1
+
+
+def test_all_baselines(folder, capsys):
+    judged(capsys, "good.cpp", "--baseline", "all")
+    assert FakeExecutor.made[0].jobs[-1].plan.all_baselines
+
+
+def test_first_valid_values_or_those_named(folder, capsys):
+    judged(capsys, "good.cpp")
+    judged(capsys, "good.cpp", "--tune", "THREADS=2")
+    first, second = (executor.jobs[0].candidate.tunables for executor in FakeExecutor.made)
+    assert (first, second) == ({"THREADS": 1}, {"THREADS": 2})
+
+
+def test_text_for_people(folder, capsys):
+    assert main(["evaluate", "twice", "good.cpp"]) == 0
+    out = capsys.readouterr().out
+    assert "outcome    passed at screen" in out
+    assert "50 µs on cpu-4096" in out
+    assert "2.00x [1.96, 2.04]" in out
+    assert main(["evaluate", "twice", "bad.cpp"]) == 3
+    out = capsys.readouterr().out
+    assert "reason     output y differs from the reference" in out
+    assert "x [" not in out
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "hint"),
+    [
+        (["none.cpp"], "no such file: none.cpp", ""),
+        (["notes.txt"], "notes.txt: its ending names no language", "known: .cpp"),
+        (["good.cpp", "--tune", "THREAD=1"], "the candidate has no tunable 'THREAD'", "did you"),
+        (["good.cpp", "--tune", "THREADS=9"], "THREADS = '9' is not listed", "known: 1, 2"),
+        (["good.cpp", "--device", "cuda:0"], "kernels cannot run on cuda:0", "--device cpu"),
+        (["good.cpp", "--device", "tpu"], "unknown device 'tpu'", "known: auto, cpu"),
+        (["header.cpp"], "header.cpp: line 1: the header is not closed", ""),
+        (["latin.cpp"], "latin.cpp is not UTF-8 text", ""),
+    ],
+)
+def test_what_is_wrong_is_said(folder, capsys, words, error, hint):
+    (folder / "header.cpp").write_text("// /// kernelwright\nint x;\n")
+    (folder / "latin.cpp").write_bytes(b"// \xe9\n")
+    (folder / "notes.txt").write_text("")
+    code, said = judged(capsys, *words)
+    assert code == 2
+    assert said["error"].startswith(error)
+    assert said["hint"].startswith(hint)
+    assert FakeExecutor.made == []
+
+
+def test_unknown_task_suggests(folder, capsys):
+    assert main(["evaluate", "sofmax", "good.cpp"]) == 2
+    assert capsys.readouterr().err == (
+        "error: unknown task 'sofmax'\nhint: did you mean 'softmax'?\n"
+    )

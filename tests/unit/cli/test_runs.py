@@ -1,0 +1,246 @@
+"""``optimize`` and what follows from a run, on a fake executor and the real search and store."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from kernelwright.cli.main import main
+from kernelwright.executors.base import Executor
+from tests import samples
+from tests.fakes import FakeExecutor
+
+FIELDS = {"run", "task", "device", "status", "best", "counts", "spent", "files"}
+
+
+def said(capsys, line):
+    code = main([*line.split(), "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture
+def run(folder, capsys):
+    code, found = said(capsys, "optimize twice --start good.cpp --proposer tune --evaluations 20")
+    assert code == 0
+    return found
+
+
+def test_the_fake_is_an_executor():
+    made: Executor = FakeExecutor(threads=1)
+    assert made.capacity
+
+
+def test_fields_of_optimize(run, folder):
+    assert set(run) == FIELDS
+    assert run["status"] == "improved"
+    assert run["task"] == "twice"
+    assert run["device"] == "cpu"
+    best = run["best"]
+    assert set(best) == {
+        "candidate", "language", "strategy", "tunables", "source_path", "comparisons", "roofline",
+    }  # fmt: skip
+    assert best["strategy"] == "plain loop"
+    assert best["tunables"]["THREADS"] in (1, 2)
+    assert {one["baseline"] for one in best["comparisons"]} == {"numpy", "loop"}
+    assert set(run["counts"]) == {"drafted", "built", "measured", "by_outcome", "by_rung"}
+    assert run["counts"]["drafted"] == 2
+    assert run["counts"]["by_rung"]["confirm"] == 1
+    assert set(run["spent"]) == {"wall_s", "device_s", "tokens", "usd"}
+    assert best["source_path"] in run["files"]
+    assert best["source_path"].startswith(str(folder))
+
+
+def test_options_reach_the_run_and_the_executor(folder, capsys):
+    words = "optimize twice --start good.cpp --proposer tune --minutes 0.5 --threads 1 --seed 9"
+    code, found = said(capsys, f"{words} --sandbox off --compiler g++ --effort quick")
+    assert code == 0
+    executor = FakeExecutor.made[-1]
+    assert executor.settings["sandbox"] == "off"
+    assert executor.settings["compiler"] == "g++"
+    assert executor.settings["threads"] == 1
+    assert executor.closed
+    main(["runs", "export", found["run"], "--form", "folder"])
+    text = (folder / "runs" / found["run"] / "run.toml").read_text()
+    for line in ('"minutes" = 0.5', '"seed" = 9', '"effort" = "quick"', '"sandbox" = "off"'):
+        assert line in text
+
+
+def test_text_ends_in_what_to_paste(folder, capsys):
+    assert main(["optimize", "twice", "--start", "good.cpp", "--proposer", "tune"]) == 0
+    out, err = capsys.readouterr()
+    assert "2.00x [1.96, 2.04]" in out
+    assert err.splitlines()[-1].startswith("next: kernelwright ship ")
+    pasted = err.splitlines()[-1].removeprefix("next: kernelwright ").split()
+    assert main(pasted) == 0
+    assert (folder / "twice.cpp").is_file()
+
+
+def test_nothing_to_try_is_exit_2(folder, capsys):
+    code, found = said(capsys, "optimize twice")
+    assert code == 2
+    assert "--start FILE" in found["hint"]
+
+
+def test_no_improvement_is_exit_3(folder, capsys):
+    code, found = said(capsys, "optimize twice --start bad.cpp --proposer tune --evaluations 9")
+    assert code == 3
+    assert found["status"] == "no_improvement"
+    assert found["best"] is None
+    assert found["counts"]["by_outcome"] == {"wrong_values": 1}
+
+
+def test_interrupted_is_exit_130_and_resumes(folder, capsys, monkeypatch):
+    real, calls = FakeExecutor.wait, []
+
+    def wait(self, timeout=None):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return real(self, timeout)
+
+    monkeypatch.setattr(FakeExecutor, "wait", wait)
+    words = "optimize twice --start good.cpp --proposer tune --evaluations 20"
+    assert main(words.split()) == 130
+    err = capsys.readouterr().err
+    assert "next: kernelwright runs resume " in err
+    code, found = said(capsys, err.splitlines()[-1].removeprefix("next: kernelwright "))
+    assert code == 0
+    assert found["status"] == "improved"
+    assert set(found) == FIELDS
+    code, found = said(capsys, "runs resume latest")
+    assert code == 2
+    assert "finished" in found["error"]
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "hint"),
+    [
+        ("--language cuda", "unknown language 'cuda'", "known: cpp"),
+        ("--proposer expert", "unknown proposer 'expert'", "did you mean 'experts'?"),
+        ("--device cuda", "kernels cannot run on cuda", "--device cpu"),
+        ("--start none.cpp", "no such file: none.cpp", ""),
+        ("--minutes 0", "minutes: input should be greater than 0", ""),
+        ("--target 1", "target: input should be greater than 1", ""),
+        ("--store {folder}/good.cpp", "the store", "the file holds something else"),
+    ],
+)
+def test_what_is_wrong_is_said(folder, capsys, words, error, hint):
+    code, found = said(capsys, f"optimize twice {words.format(folder=folder)}")
+    assert code == 2
+    assert found["error"].startswith(error)
+    assert found["hint"].startswith(hint)
+
+
+def test_dry_run_touches_nothing(folder, capsys):
+    words = "optimize twice --dry-run --start good.cpp --effort thorough --target 2"
+    code, found = said(capsys, words)
+    assert code == 0
+    assert found["dry_run"] is True
+    assert found["minutes"] == 15
+    assert found["workloads"] == ["cpu-4096"]
+    assert found["start"] == ["good.cpp"]
+    assert found["target"] == 2
+    assert FakeExecutor.made == []
+    assert not (folder / "runs.db").exists()
+    assert main(words.split()) == 0
+    assert "15 minutes of wall time" in capsys.readouterr().out
+
+
+def test_list_show_replay(run, capsys):
+    main(["runs", "list", "--json"])
+    (row,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert row["run"] == run["run"]
+    assert row["task"] == "twice"
+    assert row["best"] == run["best"]["candidate"]
+    for name in ("latest", run["run"], run["run"][:12]):
+        code, shown = said(capsys, f"runs show {name}")
+        assert (code, shown) == (0, run)
+    code, replayed = said(capsys, "runs replay latest")
+    assert code == 0
+    assert replayed["matches"]
+    assert replayed["decisions"] > 5
+
+
+def test_list_of_another_task_is_empty(run, capsys):
+    assert main(["runs", "list", "--task", "other", "--json"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_show_of_a_failed_run_is_still_an_answer(folder, capsys):
+    assert main(["optimize", "twice", "--start", "bad.cpp", "--proposer", "tune"]) == 3
+    capsys.readouterr()
+    assert main(["runs", "show", "latest"]) == 0
+    assert "no improvement" in capsys.readouterr().out
+
+
+def test_export(run, folder, capsys):
+    main(["runs", "export", "latest"])
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["sequence"] for row in rows] == list(range(1, len(rows) + 1))
+    assert rows[-1]["rung"] == "confirm"
+    main(["runs", "export", "latest", "--form", "csv", "--to", "rows.csv"])
+    assert capsys.readouterr().out == "rows.csv\n"
+    table = list(csv.DictReader(io.StringIO((folder / "rows.csv").read_text())))
+    assert [row["rung"] for row in table] == [row["rung"] for row in rows]
+    assert main(["runs", "export", "latest", "--form", "parquet"]) == 2
+
+
+def test_ship_writes_a_candidate(run, folder, capsys):
+    code, shipped = said(capsys, "ship latest --to out/")
+    assert code == 0
+    assert shipped["candidate"] == run["best"]["candidate"]
+    assert shipped["files"] == ["out/twice.cpp"]
+    code, judged = said(capsys, "evaluate twice out/twice.cpp")
+    assert (code, judged["outcome"]) == (0, "passed")
+    code, refused = said(capsys, "ship latest --to out/twice.cpp")
+    assert code == 2
+    assert refused["hint"] == "--force replaces it"
+    assert main(["ship", "latest", "--to", "out/twice.cpp", "--force"]) == 0
+
+
+@pytest.mark.parametrize("verb", ["show", "resume", "replay", "export"])
+def test_unknown_run(folder, capsys, verb):
+    code, found = said(capsys, f"runs {verb} nothing")
+    assert code == 2
+    assert found == {
+        "error": "'nothing' is not a run in this store",
+        "hint": "kernelwright runs list shows them",
+    }
+
+
+def test_kernelbench_needs_its_format(run, capsys):
+    code, found = said(capsys, "ship latest --as kernelbench")
+    assert code == 2
+    assert found["error"] == "task 'twice' is not in KernelBench format"
+    assert found["hint"].endswith("--as file")
+
+
+def test_api(folder):
+    import kernelwright
+
+    found = kernelwright.optimize(
+        "twice", start="good.cpp", proposer=("tune",), evaluations=20, store="own.db"
+    )
+    assert found.status == "improved"
+    assert found.best.strategy == "plain loop"
+    assert "2.00x [1.96, 2.04]" in found.summary()
+    frame = found.to_frame()
+    assert list(frame["rung"])[-1] == "confirm"
+    assert found.id in repr(found)
+    assert [row.run for row in kernelwright.list_runs(store="own.db").rows()] == [found.id]
+    assert kernelwright.open_run(found.id, store="own.db").summary() == found.summary()
+    assert found.ship(to="x.cpp").files == ("x.cpp",)
+    with pytest.raises(kernelwright.UsageError, match="finished"):
+        kernelwright.resume(found)
+
+
+def test_api_evaluate(folder):
+    import kernelwright
+
+    assert kernelwright.evaluate("twice", "bad.cpp").outcome == "wrong_values"
+    verdict = kernelwright.evaluate("twice", samples.SOURCE, rung="full")
+    assert verdict.outcome == "passed"
+    assert verdict.evaluation.comparisons[0].ratio == 2.0
+    with pytest.raises(kernelwright.UsageError, match="rung"):
+        kernelwright.evaluate("twice", "bad.cpp", rung="fulll")
