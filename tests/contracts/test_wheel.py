@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+CACHES = {"__pycache__", ".mypy_cache", ".ruff_cache"}
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def test_every_file_of_the_package_travels(wheel):
     here = {
         path.relative_to(ROOT / "src").as_posix()
         for path in (ROOT / "src" / "kernelwright").rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and not CACHES.intersection(path.parts)
     }
     assert here == {name for name in names if ".dist-info/" not in name}
     assert "kernelwright/py.typed" in here
