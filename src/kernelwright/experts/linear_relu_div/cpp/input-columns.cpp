@@ -1,7 +1,7 @@
 // /// kernelwright
 // strategy = "input-columns: the smaller x is transposed instead of the weights, vectors run over rows of x and tiles of y are turned when stored"
-// tune.NR = [6, 4, 8]
-// tune.MV = [4, 2, 3]
+// tune.NR = [8, 4, 6]
+// tune.MV = [2, 3, 4]
 // where = ["NR * MV <= 24"]
 // cures = ["compute", "memory bandwidth"]
 // ///

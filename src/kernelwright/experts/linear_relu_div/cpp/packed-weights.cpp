@@ -1,7 +1,7 @@
 // /// kernelwright
 // strategy = "packed-weights: rows of weight are transposed into panels, then register tiles with bias, ReLU and division at their end"
-// tune.MR = [6, 4, 8, 12]
-// tune.NV = [4, 2, 3]
+// tune.MR = [8, 4, 6, 12]
+// tune.NV = [3, 2, 4]
 // where = ["MR * NV <= 24"]
 // cures = ["compute"]
 // ///

@@ -1,7 +1,7 @@
 // /// kernelwright
 // strategy = "weight-dots: a small tile of outputs is a set of dot products of rows of x and rows of weight, both read in place"
-// tune.ROWS = [4, 2, 5, 8]
-// tune.COLS = [4, 2, 5]
+// tune.ROWS = [5, 2, 4, 8]
+// tune.COLS = [5, 2, 4]
 // tune.BAND = [64, 16, 256]
 // where = ["ROWS * COLS <= 25"]
 // cures = ["memory bandwidth", "launch-bound"]

@@ -1,7 +1,7 @@
 // /// kernelwright
 // strategy = "column-dots: b is transposed once, then small tiles of c are dot products along the depth"
-// tune.ROWS = [4, 2, 5]
-// tune.COLS = [4, 2, 5]
+// tune.ROWS = [5, 2, 4]
+// tune.COLS = [5, 2, 4]
 // tune.BAND = [64, 16]
 // cures = ["memory latency"]
 // ///

@@ -1,7 +1,7 @@
 // /// kernelwright
 // strategy = "recursive-halves: the largest of the three axes is halved until a block fits, whatever the cache sizes are"
-// tune.LEAF_ROWS = [64, 32, 128]
-// tune.LEAF_COLS = [64, 32, 128]
+// tune.LEAF_ROWS = [128, 32, 64]
+// tune.LEAF_COLS = [128, 32, 64]
 // tune.LEAF_DEPTH = [128, 64, 256]
 // tune.MR = [6, 4, 8]
 // cures = ["memory bandwidth", "compute"]

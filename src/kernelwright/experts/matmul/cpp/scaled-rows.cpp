@@ -1,7 +1,7 @@
 // /// kernelwright
 // strategy = "scaled-rows: rows of c summed from scaled rows of b, blocked over rows and depth, nothing packed"
 // tune.ROWS = [16, 4, 8, 32, 64]
-// tune.DEPTH = [64, 32, 128, 384]
+// tune.DEPTH = [32, 64, 128, 384]
 // tune.UNROLL = [8, 2, 4]
 // cures = ["memory latency"]
 // ///

@@ -1,8 +1,8 @@
 // /// kernelwright
 // strategy = "row-dots: a thread owns whole rows and takes a few of them at once, so that a piece of x serves several rows"
 // tune.ROWS = [2, 1, 4, 8]
-// tune.UNROLL = [4, 1, 2, 8]
-// tune.AHEAD = [0, 512, 2048]
+// tune.UNROLL = [2, 1, 4, 8]
+// tune.AHEAD = [512, 0, 2048]
 // where = ["ROWS * UNROLL <= 16"]
 // cures = ["memory bandwidth"]
 // ///

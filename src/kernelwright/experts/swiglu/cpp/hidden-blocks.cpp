@@ -1,9 +1,9 @@
 // /// kernelwright
 // strategy = "hidden-blocks: a block of hidden values goes straight into the outputs it feeds, hidden values are never stored, parts of F run side by side"
 // tune.PARTS = [2, 4, 8]
-// tune.MR = [6, 4, 8, 12]
-// tune.NV = [2, 1]
-// tune.DV = [4, 2, 3]
+// tune.MR = [8, 4, 6, 12]
+// tune.NV = [1, 2]
+// tune.DV = [2, 3, 4]
 // where = ["MR * NV <= 12", "MR * DV <= 24"]
 // cures = ["memory bandwidth", "compute"]
 // ///

@@ -1,8 +1,8 @@
 // /// kernelwright
 // strategy = "packed-products: gate and up are packed side by side, hidden values are kept once, then multiplied by packed panels of down"
-// tune.MR = [6, 4, 8, 12]
-// tune.NV = [2, 1, 3]
-// tune.DV = [4, 2]
+// tune.MR = [12, 4, 6, 8]
+// tune.NV = [1, 2, 3]
+// tune.DV = [2, 4]
 // where = ["MR * NV <= 12", "MR * DV <= 24"]
 // cures = ["compute"]
 // ///

@@ -1,8 +1,8 @@
 // /// kernelwright
 // strategy = "two-products: rows of x meet gate and up together as dot products read in place, then hidden rows meet down, nothing packed"
-// tune.ROWS = [3, 2, 4]
-// tune.COLS = [4, 2, 3]
-// tune.BAND = [32, 96]
+// tune.ROWS = [4, 2, 3]
+// tune.COLS = [3, 2, 4]
+// tune.BAND = [96, 32]
 // where = ["ROWS * COLS <= 12"]
 // cures = ["memory bandwidth", "launch-bound"]
 // ///
