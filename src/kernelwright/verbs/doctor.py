@@ -9,7 +9,7 @@ import platform
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Literal
@@ -23,7 +23,11 @@ from kernelwright.settings import Settings
 from kernelwright.verbs import base, setup
 
 PROBE = """#include <cstdio>
-#include <omp.h>
+#ifdef _OPENMP
+extern "C" int omp_get_num_threads(void);
+#else
+static int omp_get_num_threads() { return 1; }
+#endif
 int main() {
   int seen = 0;
 #pragma omp parallel num_threads(2) reduction(+ : seen)
@@ -31,6 +35,7 @@ int main() {
   return std::printf("%d\\n", seen) < 0;
 }
 """
+COMPILERS = ("g++", "clang++")
 INSTALL = {
     "apt-get": {"g++": "apt-get install g++", "clang++": "apt-get install clang libomp-dev"},
     "dnf": {"g++": "dnf install gcc-c++", "clang++": "dnf install clang libomp-devel"},
@@ -97,31 +102,27 @@ def run(request: Request, *, observer: object = None) -> Answer:
     """Look at everything the main job needs."""
     settings = request.settings()
     findings = tuple(_findings(settings))
-    compilers = [one for one in findings if one.name in ("g++", "clang++")]
-    wanted = [one for one in compilers if settings.compiler in ("", one.name)]
-    usable = any(one.state == "ok" for one in wanted) and not any(
+    names = (settings.compiler,) if settings.compiler else COMPILERS
+    usable = any(one.name in names and one.state != "missing" for one in findings) and not any(
         one.state == "missing" and not one.optional for one in findings
     )
     return Answer(usable=usable, findings=findings)
 
 
 def _findings(settings: Settings) -> Iterator[Finding]:
-    looks: tuple[Callable[[Settings], Finding], ...] = (
-        _python,
-        lambda settings: _compiler("g++", settings),
-        lambda settings: _compiler("clang++", settings),
-        _cores,
-        _memory,
-        _sandbox,
-        _store,
-        _disk,
-        _torch,
-    )
-    for look in looks:
-        yield look(settings)
+    yield _python()
+    for name in dict.fromkeys((*COMPILERS, settings.compiler)):
+        if name:
+            yield _compiler(name, optional=settings.compiler != name)
+    yield _cores()
+    yield _memory()
+    yield _sandbox(settings)
+    yield _store(settings)
+    yield _disk(settings)
+    yield _torch()
 
 
-def _python(settings: Settings) -> Finding:
+def _python() -> Finding:
     return Finding(
         name="python",
         state="ok",
@@ -129,35 +130,46 @@ def _python(settings: Settings) -> Finding:
     )
 
 
-def _compiler(name: str, settings: Settings) -> Finding:
-    optional = settings.compiler != name
+def _compiler(name: str, *, optional: bool) -> Finding:
     path = shutil.which(name)
     if path is None:
-        mend = "" if name == "clang++" and optional else _install(name)
+        # The second compiler is no more than a choice: its absence needs no mending.
+        mend = "" if optional and name != COMPILERS[0] else _install(name)
         return Finding(
             name=name, state="missing", detail="not on PATH", mend=mend, optional=optional
         )
-    version = _output([path, "--version"]).partition("\n")[0]
+    parallel, printed = _tried(path, ["-fopenmp"])
+    works = parallel and printed == "4"
+    state: Literal["ok", "limited", "missing"] = "ok"
+    said = "OpenMP works"
+    if not works:
+        state = "limited" if _tried(path, [])[0] else "missing"
+        said = f"OpenMP does not work: {printed}" if not parallel else "OpenMP gives one thread"
+    version = _finished([path, "--version"]).stdout.partition("\n")[0]
+    return Finding(
+        name=name,
+        state=state,
+        detail=f"{version}; {said}",
+        mend="" if works else _install(name),
+        optional=optional,
+    )
+
+
+def _tried(path: str, flags: list[str]) -> tuple[bool, str]:
+    """Whether the probe builds and runs, and what it printed or why not."""
     with tempfile.TemporaryDirectory(prefix="kernelwright-doctor-") as folder:
-        source, binary = Path(folder, "probe.cpp"), Path(folder, "probe")
-        source.write_text(PROBE)
-        try:
-            built = _finished([path, "-O2", "-fopenmp", str(source), "-o", str(binary)])
-            ran = _finished([str(binary)]) if built.returncode == 0 else built
-        except (OSError, subprocess.TimeoutExpired) as problem:
-            return Finding(name=name, state="missing", detail=f"{version}: {problem}")
-    if ran.returncode != 0:
-        lines = (ran.stderr or ran.stdout).strip().splitlines() or [f"exit {ran.returncode}"]
-        detail = f"{version}: a parallel program does not build or run: {lines[0]}"
-        return Finding(
-            name=name, state="missing", detail=detail, mend=_install(name), optional=optional
-        )
-    threads = "OpenMP works" if ran.stdout.strip() == "4" else "OpenMP gives one thread only"
-    state: Literal["ok", "limited"] = "ok" if ran.stdout.strip() == "4" else "limited"
-    return Finding(name=name, state=state, detail=f"{version}; {threads}", optional=optional)
+        Path(folder, "probe.cpp").write_text(PROBE)
+        done = _finished([path, "-O2", *flags, "probe.cpp", "-o", "probe"], folder)
+        if done.returncode == 0:
+            done = _finished(["./probe"], folder)
+    if done.returncode == 0:
+        return True, done.stdout.strip()
+    lines = (done.stderr or done.stdout).strip().splitlines() or [f"exit {done.returncode}"]
+    telling = [line for word in ("cannot find", "error") for line in lines if word in line]
+    return False, (telling or lines)[0]
 
 
-def _cores(settings: Settings) -> Finding:
+def _cores() -> Finding:
     usable, all_of_them = len(os.sched_getaffinity(0)), os.cpu_count() or 1
     if usable > 1:
         return Finding(name="cores", state="ok", detail=f"{usable} of {all_of_them} usable")
@@ -169,7 +181,7 @@ def _cores(settings: Settings) -> Finding:
     )
 
 
-def _memory(settings: Settings) -> Finding:
+def _memory() -> Finding:
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     for line in Path("/proc/meminfo").read_text().splitlines():
         if line.startswith("MemAvailable:"):
@@ -235,7 +247,7 @@ def _disk(settings: Settings) -> Finding:
     )
 
 
-def _torch(settings: Settings) -> Finding:
+def _torch() -> Finding:
     try:
         detail = metadata.version("torch")
     except metadata.PackageNotFoundError:
@@ -250,20 +262,24 @@ def _torch(settings: Settings) -> Finding:
 
 
 def _install(name: str) -> str:
+    family = "clang++" if "clang" in name else "g++"
     for manager, commands in INSTALL.items():
         if shutil.which(manager):
-            return commands[name]
+            return commands[family]
     return f"install {name} with OpenMP from your system's packages"
 
 
-def _finished(command: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL
-    )
-
-
-def _output(command: list[str]) -> str:
+def _finished(command: list[str], folder: str | None = None) -> subprocess.CompletedProcess[str]:
     try:
-        return _finished(command).stdout
+        return subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=60,
+            check=False,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+        )
     except (OSError, subprocess.TimeoutExpired) as problem:
-        return str(problem)
+        return subprocess.CompletedProcess(command, 1, "", f"error: {problem}")

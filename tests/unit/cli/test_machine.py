@@ -1,0 +1,267 @@
+"""``doctor``, ``config`` and ``tasks``: what the machine can do, and what there is to do."""
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+
+import pytest
+
+from kernelwright import sandbox
+from kernelwright.cli.main import main
+from kernelwright.errors import JudgeError
+from kernelwright.verbs import doctor
+
+
+def said(capsys, *words):
+    code = main([*words, "--json"])
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    return code, lines
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KERNELWRIGHT_STORE", str(tmp_path / "store.db"))
+    monkeypatch.setattr(sandbox, "probe", lambda mode: {"active": ["limits"], "unavailable": {}})
+
+
+def compiler(folder, name, script):
+    """A compiler that does what the test wants."""
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+GOOD = """
+[ "$1" = --version ] && { echo "g++ 99"; exit 0; }
+for last; do :; done
+printf '#!/bin/sh\\necho 4\\n' > "$last"; chmod +x "$last"
+"""
+NO_OPENMP = GOOD.replace("echo 4", "echo 1")
+BROKEN = '[ "$1" = --version ] && { echo "g++ 99"; exit 0; }\necho "error: no disk" >&2; exit 1'
+NO_LIBRARY = GOOD.replace(
+    "for last", '[ "$2" = -fopenmp ] && { echo "no -lgomp" >&2; exit 1; }\nfor last'
+)
+
+
+@pytest.fixture
+def only(tmp_path, monkeypatch):
+    """A PATH that holds the named compilers and a shell, nothing else."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for tool in ("sh", "chmod"):
+        (folder / tool).symlink_to(shutil.which(tool))
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+def findings(capsys):
+    code, (answer,) = said(capsys, "doctor")
+    return code, answer["usable"], {one["name"]: one for one in answer["findings"]}
+
+
+def test_a_compiler_that_works(only, capsys):
+    compiler(only, "g++", GOOD)
+    code, usable, found = findings(capsys)
+    assert (code, usable) == (0, True)
+    assert found["g++"]["state"] == "ok"
+    assert found["g++"]["detail"] == "g++ 99; OpenMP works"
+    assert found["clang++"]["state"] == "missing"
+    assert found["clang++"]["optional"]
+
+
+def test_no_compiler_is_exit_2_with_the_command_that_mends_it(only, capsys):
+    code, usable, found = findings(capsys)
+    assert (code, usable) == (2, False)
+    assert "g++" in found["g++"]["mend"]
+    (only / "apt-get").symlink_to("/bin/true")
+    assert findings(capsys)[2]["g++"]["mend"] == "apt-get install g++"
+
+
+@pytest.mark.parametrize(
+    ("script", "state", "detail"),
+    [
+        (BROKEN, "missing", "error: no disk"),
+        (NO_OPENMP, "limited", "one thread"),
+        (NO_LIBRARY, "limited", "no -lgomp"),
+    ],
+)
+def test_a_compiler_without_openmp(only, capsys, script, state, detail):
+    compiler(only, "g++", script)
+    code, usable, found = findings(capsys)
+    assert found["g++"]["state"] == state
+    assert detail in found["g++"]["detail"]
+    assert found["g++"]["mend"]
+    assert (code, usable) == ((0, True) if state == "limited" else (2, False))
+
+
+def test_a_compiler_by_another_name(only, capsys, monkeypatch):
+    compiler(only, "g++-99", GOOD)
+    monkeypatch.setenv("KERNELWRIGHT_COMPILER", "g++-99")
+    code, _, found = findings(capsys)
+    assert code == 0
+    assert found["g++-99"]["state"] == "ok"
+
+
+def test_the_compiler_that_was_chosen_counts(only, capsys, monkeypatch):
+    compiler(only, "g++", GOOD)
+    monkeypatch.setenv("KERNELWRIGHT_COMPILER", "clang++")
+    code, usable, found = findings(capsys)
+    assert (code, usable) == (2, False)
+    assert found["clang++"]["mend"]
+
+
+def test_isolation(only, capsys, monkeypatch):
+    compiler(only, "g++", GOOD)
+    lacking = {"active": ["limits"], "unavailable": {"landlock": "not in this kernel"}}
+    monkeypatch.setattr(sandbox, "probe", lambda mode: lacking)
+    code, _, found = findings(capsys)
+    assert code == 0
+    assert found["sandbox"]["state"] == "limited"
+    assert "landlock (not in this kernel)" in found["sandbox"]["detail"]
+    assert "Linux 5.13" in found["sandbox"]["mend"]
+    monkeypatch.setenv("KERNELWRIGHT_SANDBOX", "require")
+    assert findings(capsys)[0] == 2
+
+    def broken(mode):
+        raise JudgeError("nothing starts")
+
+    monkeypatch.setattr(sandbox, "probe", broken)
+    assert findings(capsys)[2]["sandbox"]["detail"] == "nothing starts"
+
+
+def test_a_store_that_cannot_be_written(only, capsys, monkeypatch, tmp_path):
+    compiler(only, "g++", GOOD)
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setenv("KERNELWRIGHT_STORE", str(tmp_path / "file" / "store.db"))
+    code, usable, found = findings(capsys)
+    assert (code, usable) == (2, False)
+    assert found["store"]["state"] == "missing"
+    assert found["store"]["mend"]
+
+
+def test_one_core_and_little_memory_are_limits(only, capsys, monkeypatch):
+    compiler(only, "g++", GOOD)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})
+    monkeypatch.setattr(doctor, "LEAST_MEMORY", 1 << 60)
+    monkeypatch.setattr(doctor, "LEAST_DISK", 1 << 60)
+    code, _, found = findings(capsys)
+    assert code == 0
+    assert {found[name]["state"] for name in ("cores", "memory", "disk")} == {"limited"}
+
+
+def test_text_and_hints(only, capsys):
+    assert main(["doctor"]) == 2
+    out, err = capsys.readouterr()
+    assert out.startswith("what")
+    assert "hint: g++: " in err
+    assert err.splitlines()[-1] == "optimize cannot run here yet"
+
+
+def test_every_installer_knows_both_compilers():
+    for commands in doctor.INSTALL.values():
+        assert set(commands) == {"g++", "clang++"}
+
+
+def test_config(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("KERNELWRIGHT_SEDE", "3")
+    (tmp_path / "kernelwright.toml").write_text("seed = 4\n")
+    code, rows = said(capsys, "config")
+    assert code == 0
+    by_name = {row["name"]: row for row in rows}
+    assert by_name["seed"]["value"] == 4
+    assert by_name["seed"]["source"].endswith("kernelwright.toml:1")
+    assert by_name["store"]["source"] == "environment KERNELWRIGHT_STORE"
+    assert by_name["proposer"]["value"] == ["experts", "tune"]
+    assert main(["config"]) == 0
+    assert capsys.readouterr().err == "hint: KERNELWRIGHT_SEDE is not a setting and is ignored\n"
+
+
+def test_config_says_what_an_empty_store_stands_for(capsys, monkeypatch, tmp_path):
+    monkeypatch.delenv("KERNELWRIGHT_STORE")
+    monkeypatch.setenv("KERNELWRIGHT_HOME", str(tmp_path / "home"))
+    _, rows = said(capsys, "config")
+    (store,) = [row["value"] for row in rows if row["name"] == "store"]
+    assert store == f"sqlite:///{tmp_path}/home/store.db"
+
+
+def test_a_broken_settings_file_stops_every_verb(capsys, tmp_path):
+    (tmp_path / "kernelwright.toml").write_text("seed = = 4\n")
+    for words in (["config"], ["doctor"], ["runs", "list"]):
+        code, (found,) = said(capsys, *words)
+        assert code == 2
+        assert f"{tmp_path}/kernelwright.toml:1:" in found["error"]
+
+
+def test_tasks_list(capsys):
+    code, rows = said(capsys, "tasks", "list")
+    assert code == 0
+    assert {"softmax", "matmul", "attention"} <= {row["name"] for row in rows}
+    for row in rows:
+        assert row["summary"]
+        assert row["workloads"]["cpu"] >= 2
+    assert said(capsys, "tasks", "list", "core")[1] == [r for r in rows if r["suite"] == "core"]
+    code, (found,) = said(capsys, "tasks", "list", "cor")
+    assert (code, found["hint"]) == (2, "did you mean 'core'?")
+
+
+def test_tasks_show(capsys):
+    _, (found,) = said(capsys, "tasks", "show", "softmax")
+    assert found["task"]["inputs"][0]["shape"] == ["M", "N"]
+    assert main(["tasks", "show", "softmax", "--contract", "cpp"]) == 0
+    out = capsys.readouterr().out
+    assert 'extern "C" int softmax(const float* x, float* y, int64_t M, int64_t N);' in out
+    assert "workload" not in out
+    assert main(["tasks", "show", "softmax", "--contract", "cuda"]) == 0
+    assert "__nv_bfloat16* x" in capsys.readouterr().out
+    assert main(["tasks", "show", "softmax"]) == 0
+    out = capsys.readouterr().out
+    assert "cpu-1024x4096" in out
+    assert "at most 4 times" in out
+
+
+def task(folder, body, values=""):
+    folder.mkdir()
+    (folder / "task.toml").write_text(
+        'name = "mine"\nentry = "mine"\n[axes]\nN = "free"\n'
+        f'[[inputs]]\nname = "x"\nshape = ["N"]\ndtype = "float32"\n{values}'
+        '[[outputs]]\nname = "y"\nshape = ["N"]\ndtype = "float32"\n'
+        '[[workloads]]\nname = "small"\ndevice = "cpu"\nrole = "main"\naxes = { N = 64 }\n'
+    )
+    (folder / "reference.py").write_text(f"def mine(xp, x):\n    {body}\n")
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ("return 2 * x", ""),
+        ("return x[:3]", "shape"),
+        ("return xp.astype(x, xp.int32)", "declared is float32"),
+        ("return xp.zeros_like(x)", "y does not depend on the inputs"),
+        ("return x / xp.zeros_like(x)", "64 elements that are not finite"),
+        ("raise KeyError('weights')", "raised KeyError: 'weights'"),
+        ("import os; os._exit(7)", "exit code 7"),
+        ("import random; return x * random.random()", "differs between two evaluations"),
+    ],
+)
+def test_tasks_check(capsys, tmp_path, body, problem, installed):
+    task(tmp_path / "mine", body)
+    code, (found,) = said(capsys, "tasks", "check", "mine")
+    (row,) = found["workloads"]
+    assert code == (3 if problem else 0)
+    assert row["ok"] is found["ok"] is not bool(problem)
+    assert problem in " ".join(row["problems"])
+    assert row["outputs"] == {"y": "[64] float32"}
+
+
+@pytest.fixture
+def installed():
+    """The oracle is an isolated process: it sees installed packages only."""
+    import sys
+
+    probe = [sys.executable, "-I", "-c", "import kernelwright"]
+    if subprocess.run(probe, capture_output=True, env=dict(os.environ)).returncode:
+        pytest.skip("kernelwright is not installed for isolated processes")
