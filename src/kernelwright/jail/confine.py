@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import layers  # type: ignore[import-not-found]
+import layers  # type: ignore[import-not-found]  # noqa: E402 - found beside this file
 
 KILL, CHILD = 9, 17
 NOBODY = 65534

@@ -7,7 +7,7 @@ as the kernel allows. In which order they go, and what a failure means, is decid
 
 # pathlib takes longer to import than all of this to run; the folders under /tmp and /dev/shm are
 # places to mount on, in a namespace of our own.
-# ruff: noqa: PTH102, PTH103, PTH110, PTH112, PTH114, PTH115, PTH116, PTH118, PTH120, PTH123
+# ruff: noqa: PTH103, PTH112, PTH114, PTH115, PTH116, PTH120, PTH123
 # ruff: noqa: PTH208, PTH211, S108
 
 import ctypes

@@ -36,6 +36,9 @@ class BuildLimits:
     """Largest file that the compiler may write."""
 
 
+DEFAULT_LIMITS = BuildLimits()
+
+
 @dataclass(frozen=True)
 class BuildResult:
     """How a build ended; the library is there exactly when it passed."""
@@ -76,7 +79,7 @@ class Language(Protocol):
         *,
         entry: str,
         prototype: str = "",
-        limits: BuildLimits = BuildLimits(),
+        limits: BuildLimits = DEFAULT_LIMITS,
         sandbox: Literal["auto", "require", "off"] = "auto",
     ) -> BuildResult:
         """Build a candidate, or take it from the cache.

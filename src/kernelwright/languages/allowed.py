@@ -1,0 +1,52 @@
+"""Flags and libraries that a C++ candidate's header may ask for; anything else is refused."""
+
+import re
+from dataclasses import dataclass
+
+from kernelwright.plugins import nearest
+
+LIBRARIES: dict[str, tuple[str, ...]] = {
+    "atomic": ("-latomic",),
+    "blas": ("-lblas",),
+    "cblas": ("-lcblas",),
+    "dnnl": ("-ldnnl",),
+    "mkl": ("-lmkl_rt",),
+    "mvec": ("-lmvec",),
+    "openblas": ("-lopenblas",),
+    "tbb": ("-ltbb",),
+}
+FLAGS_IN_WORDS = (
+    "-ffast-math and its parts, -funroll-loops, -fno-*, -O1 to -O3, -mprefer-vector-width=*, -mno-*"
+)
+_EXACT = (
+    "-ffast-math", "-funsafe-math-optimizations", "-fassociative-math", "-freciprocal-math",
+    "-ffinite-math-only", "-funroll-loops", "-funroll-all-loops", "-fpeel-loops", "-fsplit-loops",
+    "-ftree-pre", "-fprefetch-loop-arrays", "-fipa-pta", "-fmodulo-sched", "-frename-registers",
+    "-fschedule-insns", "-fomit-frame-pointer", "-fstrict-aliasing", "-ftree-vectorize",
+    "-ftree-loop-im", "-floop-interchange", "-floop-unroll-and-jam", "-floop-nest-optimize",
+)  # fmt: skip
+_PATTERN = re.compile(
+    r"-O[123]|-fno-[a-z0-9-]+|-mno-[a-z0-9.-]+|-mprefer-vector-width=(128|256|512|none)"
+    r"|-ffp-contract=(fast|on|off)|-fvect-cost-model=(unlimited|dynamic|cheap|very-cheap)"
+)
+# They would change what the library is, not how fast it is.
+_FORBIDDEN = re.compile(r"-fno-(pic|PIC|plt|visibility.*|openmp.*|stack-protector-.*|lto.*)")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a header cannot be honoured."""
+
+    reason: str
+    hint: str
+
+
+def refusal(flags: tuple[str, ...], needs: tuple[str, ...]) -> Refusal | None:
+    """The first flag or library that is not allowed, or None."""
+    for flag in flags:
+        if flag not in _EXACT and (not _PATTERN.fullmatch(flag) or _FORBIDDEN.fullmatch(flag)):
+            return Refusal(f"flag {flag!r} is not allowed", f"allowed: {FLAGS_IN_WORDS}")
+    for need in needs:
+        if need not in LIBRARIES:
+            return Refusal(f"library {need!r} is not allowed", nearest(need, tuple(LIBRARIES)))
+    return None

@@ -1,0 +1,65 @@
+"""What a compiler printed, made fit to keep: bounded, without private paths, summed up."""
+
+import re
+from pathlib import Path
+
+_CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[^\S\n\t ]|[\x00-\x08\x0e-\x1f\x7f]")
+_TEMPORARY = re.compile(r"\./(?:cc\w{6}|kernel-\w+)\.(\w+)\b")
+_ERROR = re.compile(r"^(?:(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? )?"
+                    r"(?:[\w+/.-]+: )?(?:fatal )?error: (?P<what>.+)$", re.MULTILINE)  # fmt: skip
+_LINKER = re.compile(r"(undefined reference to .+|cannot find -l\S+)")
+_VECTORISED = re.compile(
+    r"^kernel\.cpp:(\d+:\d+): (?:optimized: +loop vectorized|remark: vectorized loop)"
+)
+_SPECIAL = (
+    (r"out of memory|virtual memory exhausted|bad_alloc|cannot allocate memory",
+     "the compiler ran out of memory"),
+    (r"internal compiler error|frontend command failed", "the compiler crashed"),
+    (r"File size limit exceeded|file too large|signal 25", "the compiler's output is too large"),
+    (r"ended by signal (\d+)|Killed signal", "the compiler was killed"),
+)  # fmt: skip
+
+
+def clean(text: str, folder: Path) -> str:
+    """The text without colours, control characters, and names of private folders."""
+    for private, shown in ((str(folder.resolve()), "."), (str(folder), "."), (_home(), "~")):
+        if len(private) > 1:
+            text = text.replace(private, shown)
+    return _TEMPORARY.sub(r"kernel.\1", _CONTROL.sub("", text))
+
+
+def split_remarks(text: str) -> tuple[str, str]:
+    """Messages and remarks on optimisation of a compiler that prints both on one stream."""
+    remarks: list[str] = []
+    rest: list[str] = []
+    for line in text.splitlines(keepends=True):
+        (remarks if ": remark: " in line else rest).append(line)
+    return "".join(rest), "".join(remarks)
+
+
+def reason(log: str) -> str:
+    """One sentence: what went wrong."""
+    for pattern, words in _SPECIAL:
+        if re.search(pattern, log, re.IGNORECASE):
+            return words
+    found = _ERROR.search(log)
+    if found and not _LINKER.search(log):
+        place = f"line {found['line']}: " if found["file"] == "kernel.cpp" else ""
+        return (place + found["what"].strip())[:300]
+    linker = _LINKER.search(log)
+    if linker:
+        return linker[1].strip()[:300]
+    lines = log.strip().splitlines()
+    return lines[-1][:300] if lines else "the compiler failed without a word"
+
+
+def vectorised(report: str) -> int:
+    """How many loops of the source the compiler says it vectorised."""
+    return len({found[1] for line in report.splitlines() if (found := _VECTORISED.match(line))})
+
+
+def _home() -> str:
+    try:
+        return str(Path.home())
+    except RuntimeError:
+        return ""

@@ -1,0 +1,183 @@
+"""C++ kernels for the CPU: compiled by g++ or clang++ inside the sandbox, kept by content.
+
+Source text is hostile to its compiler too (``.incbin`` of a foreign file, endless templates), so
+it is compiled in a private folder, by a confined process with a deadline. The library is never
+loaded here: loading runs its code.
+"""
+
+import re
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+from kernelwright.errors import JudgeError, PrerequisiteError, UsageError
+from kernelwright.languages import allowed, compilation
+from kernelwright.languages.base import DEFAULT_LIMITS, Availability, BuildLimits, BuildResult
+from kernelwright.languages.cache import Cache, cache_folder, key
+from kernelwright.languages.compilation import Job
+from kernelwright.languages.toolchain import Toolchain, architecture, base_flags, find
+from kernelwright.records.candidate import Candidate
+from kernelwright.records.evaluation import Build
+from kernelwright.records.outcome import Outcome
+from kernelwright.settings import Settings
+
+FORMAT = 1
+"""Raised when the same source is built differently than before."""
+Confinement = Literal["auto", "require", "off"]
+
+
+class Cpp:
+    """C++ through one compiler.
+
+    Args:
+        compiler: ``g++``, ``clang++`` (perhaps with a version) or a path; empty takes the setting
+            ``compiler``, then the first that is installed.
+        cache: home of built kernels; None takes the setting ``cache``.
+    """
+
+    name = "cpp"
+    suffix = ".cpp"
+
+    def __init__(self, compiler: str = "", cache: Path | None = None) -> None:
+        self._compiler = compiler
+        self._cache = cache
+
+    @property
+    def toolchain(self) -> Toolchain:
+        """The compiler.
+
+        Raises:
+            PrerequisiteError: there is none.
+            UsageError: it is none that we know how to drive.
+        """
+        return find(self._compiler or Settings.load().compiler, self._home)
+
+    def available(self) -> Availability:
+        """Whether there is a compiler, which one, and whether OpenMP works with it."""
+        try:
+            toolchain = self.toolchain
+        except (PrerequisiteError, UsageError) as problem:
+            return Availability(reason=problem.message, hint=problem.hint)
+        facts = {"compiler": toolchain.path, "openmp": toolchain.openmp}
+        return Availability(toolchain.version, facts=facts)
+
+    def build(
+        self,
+        candidate: Candidate,
+        *,
+        entry: str,
+        prototype: str = "",
+        limits: BuildLimits = DEFAULT_LIMITS,
+        sandbox: Confinement = "auto",
+    ) -> BuildResult:
+        """Build a candidate, or take it from the cache; see :class:`Language`."""
+        if candidate.language != self.name:
+            raise UsageError(f"a candidate in {candidate.language} is not C++")
+        toolchain, header = self.toolchain, candidate.header
+        refusal = allowed.refusal(header.flags, header.needs)
+        if refusal:
+            build = Build(seconds=0.0, compiler=toolchain.version, flags=header.flags)
+            return BuildResult(Outcome.PARSE_ERROR, build, refusal.reason, refusal.hint)
+        tunables, source = candidate.tunables, candidate.source
+        job = Job.of(source, toolchain, tunables, header.flags, header.needs, prototype)
+        return _with_entry(self.compile(job, limits, sandbox), entry)
+
+    def compile(
+        self, job: Job, limits: BuildLimits = DEFAULT_LIMITS, sandbox: Confinement = "auto"
+    ) -> BuildResult:
+        """The library of a job, from the cache if it has been built before."""
+        toolchain, kept = self.toolchain, Cache(self._home)
+        told = (job.source, job.contract, job.commands, toolchain.identity, architecture())
+        name = key(FORMAT, *told)
+        known = kept.get(name)
+        if known is not None:
+            return _remembered(known.library, known.facts, job, toolchain)
+        compiled = compilation.run(job, toolchain, limits, sandbox)
+        result = compiled.result
+        if not result.passed:
+            return result
+        facts = {
+            "log": result.build.log,
+            "vectorised": result.build.vectorised,
+            "report": result.report,
+            "symbols": result.symbols,
+        }
+        return replace(result, library=kept.put(name, compiled.library, facts).library)
+
+    def notes(self) -> str:
+        """What a writer of C++ kernels should know here."""
+        toolchain = self.toolchain
+        openmp = toolchain.openmp == "yes"
+        lacking = f"OpenMP threads are not available ({toolchain.openmp}); `omp simd` is."
+        return (
+            Path(__file__)
+            .with_name("cpp_notes.md")
+            .read_text(encoding="utf-8")
+            .format(
+                version=toolchain.version,
+                flags=" ".join(base_flags(toolchain.family, openmp)),
+                threads="OpenMP is available." if openmp else lacking,
+                allowed_flags=allowed.FLAGS_IN_WORDS,
+                allowed_needs=", ".join(allowed.LIBRARIES),
+            )
+        )
+
+    @property
+    def _home(self) -> Path:
+        return self._cache or cache_folder()
+
+
+def build_trusted(source: str, name: str, compiler: str = "", cache: Path | None = None) -> Path:
+    """Build code of ours, or a task's own loop, with the flags of a candidate.
+
+    Args:
+        source: C++ text; a header in it is not read.
+        name: what it is, for messages.
+        compiler: as for :class:`Cpp`.
+        cache: as for :class:`Cpp`.
+
+    Returns:
+        The library, a file of the cache.
+
+    Raises:
+        PrerequisiteError: there is no compiler.
+        JudgeError: the text does not compile.
+    """
+    language = Cpp(compiler, cache)
+    result = language.compile(Job.of(source, language.toolchain, {}))
+    if result.library is None:
+        raise JudgeError(f"{name} does not compile: {result.reason}", result.build.log[-1000:])
+    return result.library
+
+
+def _remembered(
+    library: Path, facts: dict[str, Any], job: Job, toolchain: Toolchain
+) -> BuildResult:
+    build = Build(
+        seconds=0.0,
+        cached=True,
+        binary=facts["sha256"],
+        compiler=toolchain.version,
+        flags=job.flags,
+        log=facts["log"],
+        vectorised=facts["vectorised"],
+    )
+    symbols = tuple(facts["symbols"])
+    return BuildResult(
+        Outcome.PASSED, build, library=library, report=facts["report"], symbols=symbols
+    )
+
+
+def _with_entry(result: BuildResult, entry: str) -> BuildResult:
+    """The result, failed if the library lacks its entry."""
+    if not result.passed or entry in result.symbols:
+        return result
+    mangled = re.compile(rf"_Z(N\w*?)?{len(entry)}{re.escape(entry)}[A-Z\W_a-z]")
+    if any(mangled.match(symbol) for symbol in result.symbols):
+        hint = f'declare {entry} extern "C": the library exports its C++ name'
+    else:
+        close = get_close_matches(entry, result.symbols, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else 'define it with extern "C", not static'
+    reason = f"the library does not export {entry!r}"
+    return replace(result, outcome=Outcome.SIGNATURE_ERROR, reason=reason, hint=hint, library=None)
