@@ -26,6 +26,17 @@ def processor() -> str:
 
 
 @cache
+def last_level_cache() -> int:
+    """Bytes of the largest cache that the system reports; 0 if it reports none."""
+    sizes = [0]
+    for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
+        text = path.read_text().strip()
+        unit = {"K": 1 << 10, "M": 1 << 20}.get(text[-1:], 1)
+        sizes.append(int(text.rstrip("KM") or 0) * unit)
+    return max(sizes)
+
+
+@cache
 def instructions() -> tuple[str, ...]:
     """Vector extensions that matter for kernels, those present, in order of age."""
     wanted = ("sse4_2", "avx", "avx2", "fma", "avx512f", "avx512_bf16", "amx_tile", "asimd", "sve")
@@ -44,6 +55,7 @@ def describe(threads: int) -> dict[str, str]:
         "threads": str(threads),
         "cores": str(cores()),
         "vectors": " ".join(instructions()),
+        "load": f"{os.getloadavg()[0]:.2f}",
         "kernel": platform.release(),
         "python": platform.python_version(),
     }

@@ -104,15 +104,17 @@ def _time(
 ) -> tuple[Measurement, list[Comparison]]:
     """Time one workload against the strongest baseline, and against the others if asked."""
     others = [name for name in bench.times if name != bench.strongest]
-    side, pairs, first = _against(job, bench, trial, case, bench.strongest, job.plan.looks)
+    clocks, pairs, first = _against(job, bench, trial, case, bench.strongest, job.plan.looks)
     compared = [first]
-    for name in others if job.plan.all_baselines else ():
-        compared.append(_against(job, bench, trial, case, name, job.plan.looks[:1])[2])
+    compared += [
+        _against(job, bench, trial, case, name, job.plan.looks[:1])[2]
+        for name in (others if job.plan.all_baselines else ())
+    ]
     measured = Measurement(
         workload=case.workload,
         time_us=summarize(pairs.candidate_us),
         noop_us=bench.noop_us,
-        clocks=side.clocks(),
+        clocks=clocks,
         samples_us=tuple(pairs.candidate_us) if job.keep_samples else (),
     )
     return measured, compared
@@ -120,7 +122,7 @@ def _time(
 
 def _against(
     job: JudgeJob, bench: Bench, trial: Trial, case: Case, name: str, looks: tuple[int, ...]
-) -> tuple[CandidateSide, Pairs, Comparison]:
+) -> tuple[dict[str, float], Pairs, Comparison]:
     """Pair the candidate with one baseline on one workload."""
     side, rival = _sides(job, bench, trial, case, name, looks)
     deadline = time.monotonic() + COMPARE_SECONDS
@@ -135,7 +137,7 @@ def _against(
     record = comparison(
         name, case.workload, pairs, interval, decision, margin, keep_samples=job.keep_samples
     )
-    return side, pairs, record
+    return side.clocks(rival), pairs, record
 
 
 def _sides(

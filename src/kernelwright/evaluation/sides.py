@@ -64,17 +64,25 @@ class RingSide:
     def after(self) -> None:
         """Hook between blocks; a rival of ours is not inspected."""
 
-    def clocks(self) -> dict[str, float]:
+    @property
+    def excess_us(self) -> float:
+        """Median microseconds a call that the verifier saw beyond what the worker claims."""
+        return float(np.median(np.subtract(self.wall_us, self.claimed_us)))
+
+    def clocks(self, rival: "RingSide") -> dict[str, float]:
         """Median microseconds a call by each clock.
+
+        Args:
+            rival: the trusted other side, which was asked under the same conditions.
 
         Raises:
             Rejected: the two clocks disagree by more than the price of asking explains.
         """
         worker, wall = float(np.median(self.claimed_us)), float(np.median(self.wall_us))
-        excess = float(np.median(np.subtract(self.wall_us, self.claimed_us)))
-        if excess > CLOCK_SLACK_US / self.ring.slots + CLOCK_SHARE * worker:
+        allowed = CLOCK_SLACK_US / self.ring.slots + 3 * rival.excess_us + CLOCK_SHARE * worker
+        if self.excess_us > allowed:
             reason = f"the worker claims {worker:.4g} us a call, the verifier saw {wall:.4g} us"
-            evidence = {"worker_us": worker, "wall_us": wall}
+            evidence = {"worker_us": worker, "wall_us": wall, "allowed_excess_us": allowed}
             raise Rejected(Finding(Outcome.CLOCK_DISAGREEMENT, reason, evidence))
         return {"worker": worker, "wall": wall}
 

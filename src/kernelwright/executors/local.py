@@ -14,7 +14,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-from kernelwright import plugins
 from kernelwright.devices import detect
 from kernelwright.errors import JudgeError, KernelwrightError
 from kernelwright.evaluation.rivals import NAMES
@@ -105,17 +104,19 @@ class LocalExecutor:
         self._fresh: Judge | None = None
         self._libraries: dict[str, str] = {}
         self._closed = False
-        self._language = plugins.load("languages", "cpp")(compiler=compiler)
 
     def open(self, task: Task) -> Session:
         """Start a verifier for ``task`` and time the baselines; see :class:`Executor`."""
         peaks = files("kernelwright.devices").joinpath("peaks.cpp").read_text()
         self._libraries = {
-            "peaks": str(cpp.build_trusted(peaks, "peaks")),
-            "noop": str(cpp.build_trusted(NOOP, "noop")),
-            "loop": str(cpp.build_trusted(task.baseline, "loop")) if task.baseline else "",
+            "peaks": str(self._trusted(peaks, "peaks")),
+            "noop": str(self._trusted(NOOP, "noop")),
+            "loop": str(self._trusted(task.baseline, "the plain loop")) if task.baseline else "",
         }
         return self._device.submit(self._open, task).result()
+
+    def _trusted(self, source: str, name: str) -> Path:
+        return cpp.build_trusted(source, name, self.compiler, self.cache)
 
     def _open(self, task: Task) -> Session:
         if self._judge is not None:
@@ -212,13 +213,13 @@ class LocalExecutor:
         return evaluation.model_copy(update={"build": built.build, "evidence": evidence})
 
     def _build(self, job: JudgeJob, cache: Path | None = None) -> BuildResult:
-        result: BuildResult = self._language.build(
+        language = cpp.Cpp(self.compiler, cache or self.cache)
+        return language.build(
             job.candidate,
             entry=job.task.entry,
             prototype=contract.prototype(job.task, job.candidate.language),
             sandbox=job.sandbox,
         )
-        return result
 
 
 def _draft_evaluation(job: JudgeJob, built: BuildResult) -> Evaluation:

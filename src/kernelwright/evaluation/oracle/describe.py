@@ -12,8 +12,6 @@ from kernelwright.evaluation.oracle.fault import Fault, user_code
 from kernelwright.evaluation.oracle.session import import_torch
 from kernelwright.evaluation.oracle.source import (
     Slot,
-    argument_names,
-    bind,
     drawn,
     entry_of,
     execute,
@@ -49,7 +47,8 @@ def describe(request: dict[str, Any]) -> dict[str, Any]:
     if examples is None:
         values = drawn(module, SEED, _torch_if_loaded())
     else:
-        values = _examples(examples, framework=_needs_torch(request["source"], function))
+        framework = any(one.get("torch") for one in examples) or _is_model(function)
+        values = _examples(examples, framework=framework)
     framework = any(type(value).__module__.partition(".")[0] == "torch" for value in values)
     if framework or _is_model(function):
         return _describe_torch(request, module, function, values)
@@ -164,7 +163,9 @@ def _used(model: Any, paths: list[str], values: list[Any]) -> set[str]:
         except Fault:
             used.add(path)
             continue
-        same = all(torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in zip(plain, other, strict=True))
+        same = all(
+            torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in zip(plain, other, strict=True)
+        )
         if not same:
             used.add(path)
     return used
@@ -197,11 +198,6 @@ def _examples(examples: list[dict[str, Any]], *, framework: bool) -> list[Any]:
         else:
             values.append(array)
     return values
-
-
-def _needs_torch(source: str, function: Any) -> bool:
-    """Whether a function of a file wants tensors: the file mentions torch."""
-    return _is_model(function) or "import torch" in source or "from torch" in source
 
 
 def _is_model(function: Any) -> bool:

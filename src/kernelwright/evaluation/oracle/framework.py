@@ -23,7 +23,7 @@ from kernelwright.evaluation.oracle.source import (
     seed_everything,
     slots_for,
 )
-from kernelwright.evaluation.oracle.tensors import array_of, dtype_name, is_tensor, tensor_of
+from kernelwright.evaluation.oracle.tensors import array_of, is_tensor, tensor_of
 from kernelwright.records.task import Case, Task
 from kernelwright.tasks.contract import identifier, scalar_value
 
@@ -64,14 +64,20 @@ class TorchProgram:
         Raises:
             Fault: the reference raises, or returns something that is no tensor.
         """
-        wide = _EXACT if part == "truth" else getattr(torch, self.task.accumulate)
-        tensors = {}
-        for item in case.inputs:
-            tensor = tensor_of(np.array(contents[item.name], order="C"))
-            if tensor.is_floating_point() and part != "native":
-                tensor = tensor.to(torch.promote_types(wide, _width(tensor.dtype)))
-                wide = torch.promote_types(wide, tensor.dtype)
-            tensors[item.name] = tensor
+        tensors = {
+            item.name: tensor_of(np.array(contents[item.name], order="C")) for item in case.inputs
+        }
+        wide = _EXACT
+        if part == "serial":
+            wide = getattr(torch, self.task.accumulate)
+            for tensor in tensors.values():
+                if tensor.is_floating_point() and tensor.dtype.itemsize > 1:
+                    wide = torch.promote_types(wide, tensor.dtype)
+        if part != "native":
+            tensors = {
+                name: one.to(wide) if one.is_floating_point() else one
+                for name, one in tensors.items()
+            }
         scalars = {one.name: scalar_value(one.dtype, one.value) for one in case.scalars}
         if part == "native":
             return [array_of(one) for one in self.call(tensors, scalars)]
@@ -109,7 +115,8 @@ class TorchProgram:
             Fault: the file raises or returns another number of arguments.
         """
         found = {}
-        if hasattr(self.module, "get_inputs"):
+        wanted = {item.name for item in self.task.inputs if item.values.kind == "given"}
+        if wanted & {slot.name for slot in self.slots}:
             values = drawn(self.module, seed, torch)
             if len(values) != len(self.slots):
                 raise Fault("count", f"get_inputs() returned {len(values)} arguments this time")
@@ -147,7 +154,11 @@ def randomise(model: Any, seed: int) -> None:
     random = torch.Generator().manual_seed(seed % (1 << 63))
     with torch.no_grad():
         for state in model.state_dict().values():
-            if state.is_floating_point() and state.numel() and bool((state == state.flatten()[0]).all()):
+            if (
+                state.is_floating_point()
+                and state.numel()
+                and bool((state == state.flatten()[0]).all())
+            ):
                 noise = torch.rand(state.shape, generator=random, dtype=torch.float32)
                 state.add_((JITTER * noise).to(state.dtype))
 
@@ -190,8 +201,3 @@ def outputs_of(result: Any) -> list[Any]:
         if not is_tensor(value):
             raise Fault("dtype", f"the reference returned a {type(value).__name__}, not a tensor")
     return found
-
-
-def _width(dtype: Any) -> Any:
-    """A type that takes part in promotion: eight-bit floats do not."""
-    return torch.bfloat16 if dtype_name(torch.empty(0, dtype=dtype)).startswith("float8") else dtype

@@ -18,8 +18,9 @@ from kernelwright.tasks.arrays import conv
 aten = torch.ops.aten
 _COMPOSITE = [
     aten._softmax, aten._log_softmax, aten.native_layer_norm, aten.native_group_norm,
-    aten.native_batch_norm, aten._native_batch_norm_legit, aten._native_batch_norm_legit_no_training,
-    aten._native_batch_norm_legit_functional, aten._batch_norm_with_update, aten.logsumexp,
+    aten.native_batch_norm, aten._native_batch_norm_legit,
+    aten._native_batch_norm_legit_no_training, aten._native_batch_norm_legit_functional,
+    aten._batch_norm_with_update, aten.logsumexp,
     aten._scaled_dot_product_flash_attention_for_cpu, aten.mse_loss, aten.binary_cross_entropy,
     aten.smooth_l1_loss, aten.huber_loss, aten.nll_loss_forward, aten.nll_loss2d_forward,
     aten.soft_margin_loss, aten._fused_rms_norm, aten.linalg_vector_norm, aten.norm,
@@ -179,7 +180,9 @@ def _spread(x: Any, steps: tuple[int, ...], extra: tuple[int, ...]) -> Any:
         (n - 1) * step + 1 + more for n, step, more in zip(x.shape[2:], steps, extra, strict=True)
     ]
     found = np.zeros((*x.shape[:2], *sizes), x.dtype)
-    ends = tuple(slice(0, (n - 1) * step + 1, step) for n, step in zip(x.shape[2:], steps, strict=True))
+    ends = tuple(
+        slice(0, (n - 1) * step + 1, step) for n, step in zip(x.shape[2:], steps, strict=True)
+    )
     found[(slice(None), slice(None), *ends)] = x
     return found
 

@@ -156,7 +156,9 @@ def check_repeatable(case: Case, first: list[Array], second: list[Array]) -> Non
         finite = np.isfinite(one)
         scale = float(np.max(np.abs(one), where=finite, initial=0.0)) if one.size else 0.0
         with np.errstate(invalid="ignore"):
-            close = np.abs(one - other) <= REPEATABLE * scale if one.dtype.kind != "b" else one == other
+            close = (
+                np.abs(one - other) <= REPEATABLE * scale if one.dtype.kind != "b" else one == other
+            )
         if not np.all(close | (one == other) | ((one != one) & (other != other))):  # noqa: PLR0124
             raise Fault(
                 "random", f"output {item.name!r} differs between two evaluations of the same inputs"

@@ -175,7 +175,9 @@ def slots_for(task: Task, module: types.ModuleType, call: Any, torch: Any = None
     known = [name for name in wanted if name in names or name in scalars]
     if not known or (task.reference.kind != "kernelbench" and len(known) < len(plain)):
         return plain
-    return [Slot("tensor" if name in names else "scalar", name, scalars.get(name)) for name in known]
+    return [
+        Slot("tensor" if name in names else "scalar", name, scalars.get(name)) for name in known
+    ]
 
 
 def flatten(result: Any, path: str = "") -> list[tuple[str, Any]]:

@@ -1,0 +1,61 @@
+"""The reference as a numpy baseline: called as written, results copied out afterwards."""
+
+from typing import Any
+
+import numpy as np
+
+from kernelwright.evaluation.oracle.fault import Fault, user_code
+from kernelwright.evaluation.oracle.numeric import NumericProgram
+from kernelwright.evaluation.oracle.slots import Bound
+from kernelwright.evaluation.oracle.source import bind, flatten
+from kernelwright.records.task import Task
+
+
+class NumpyPlayer:
+    """The baseline ``numpy``.
+
+    Args:
+        task: its reference must be of kind ``array`` or ``numpy``.
+
+    Raises:
+        Fault: the reference needs torch, or does not load.
+    """
+
+    def __init__(self, task: Task) -> None:
+        if task.reference.kind not in ("array", "numpy"):
+            raise Fault("unavailable", "the reference needs torch")
+        self.program = NumericProgram(task)
+        self.bound: list[Bound] = []
+        self.calls: list[list[Any]] = []
+        self.current: list[Any] = []
+
+    def bind(self, bound: list[Bound]) -> None:
+        """Make the arguments of every slot ready.
+
+        Raises:
+            Fault: a type that numpy computes in so slowly that a comparison would flatter.
+        """
+        for array in (one for slot in bound for one in slot.inputs.values()):
+            if "float" in array.dtype.name and array.dtype.itemsize < 4:
+                raise Fault("unavailable", f"numpy has no fast {array.dtype.name}")
+        self.bound = bound
+        self.calls = [
+            [*self.program.prefix, *bind(self.program.slots, slot.inputs, slot.scalars)]
+            for slot in bound
+        ]
+
+    def prepare(self, number: int) -> None:
+        """Choose the slot of the next call."""
+        self.current = self.calls[number]
+
+    def call(self) -> Any:
+        """What is timed."""
+        with np.errstate(all="ignore"):
+            return self.program.function(*self.current)
+
+    def finish(self, number: int, result: Any) -> None:
+        """Copy the result to where the verifier looks."""
+        with user_code("the reference"):
+            values = [np.asarray(value) for _, value in flatten(result)]
+        for place, value in zip(self.bound[number].outputs, values, strict=True):
+            place[...] = value

@@ -1,0 +1,146 @@
+"""The trusted worker of the baselines: runs and times the reference beside a candidate.
+
+Started as ``python -I -m kernelwright.evaluation.oracle.rival DESCRIPTOR``; speaks the protocol of
+the candidate's worker. Only the call itself is timed: binding, compiling and copying the result to
+where the verifier looks are not a rival's burden.
+"""
+
+import ctypes
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+PR_SET_DUMPABLE = 4
+WARM_CALLS = 3
+NEEDS_TORCH = ("eager", "fused", "compile")
+
+
+class Rival:
+    """One loaded baseline, bound to argument sets in shared memory."""
+
+    def __init__(self) -> None:
+        from kernelwright.evaluation.oracle.fault import Fault
+
+        self.fault = Fault
+        self.arenas: dict[str, Any] = {}
+        self.task: Any = None
+        self.player: Any = None
+
+    def open(self, request: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
+        """Map an arena under its name."""
+        from kernelwright.evaluation.arena import Arena
+
+        known = self.arenas.pop(str(request["arena"]), None)
+        if known is not None:
+            known.close()
+        self.arenas[str(request["arena"])] = Arena(
+            descriptors[0], int(request["nbytes"]), writable=bool(request["writable"])
+        )
+        return {"ok": True}
+
+    def load(self, request: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
+        """Load a task's reference as the baseline that is named.
+
+        Raises:
+            Fault: it cannot be had here, with the reason.
+        """
+        from kernelwright.records.task import Task
+
+        self.player = None
+        task, name = Task.model_validate(request["task"]), str(request["baseline"])
+        if name == "numpy":
+            from kernelwright.evaluation.oracle.players import NumpyPlayer
+
+            self.player = NumpyPlayer(task)
+        elif name in NEEDS_TORCH:
+            from kernelwright.evaluation.oracle.session import import_torch
+
+            import_torch().set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+            from kernelwright.evaluation.oracle.torch_players import TorchPlayer
+
+            self.player = TorchPlayer(task, name)
+        else:
+            raise self.fault("unavailable", f"there is no baseline {name!r}")
+        self.task = task
+        return {"ok": True}
+
+    def bind(self, request: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
+        """Prepare one call for each slot, and make them all once or more, untimed.
+
+        Raises:
+            Fault: the reference fails.
+        """
+        from kernelwright.evaluation.oracle.slots import bind_slots
+
+        if self.player is None:
+            raise self.fault("unavailable", "no baseline is loaded")
+        bound = bind_slots(self.task, self.arenas, request["slots"])
+        self.player.bind(bound)
+        for _ in range(WARM_CALLS):
+            for number in range(len(bound)):
+                self.player.prepare(number)
+                self.player.finish(number, self.player.call())
+        return {"ok": True}
+
+    def run(self, request: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
+        """Call once for each slot named and report nanoseconds.
+
+        Raises:
+            Fault: the reference fails.
+        """
+        player, clock = self.player, time.perf_counter_ns
+        spent, codes = [], []
+        for number in request["slots"]:
+            player.prepare(number)
+            started = clock()
+            result = player.call()
+            spent.append(clock() - started)
+            player.finish(number, result)
+            codes.append(0)
+        return {"nonce": request["nonce"], "ns": spent, "codes": codes}
+
+
+def serve(channel: Any, rival: Rival) -> None:
+    """Answer until the other side closes."""
+    from kernelwright.evaluation.channel import ChannelError
+
+    while True:
+        try:
+            request, descriptors = channel.receive()
+        except ChannelError:
+            return
+        handlers: dict[str, Callable[..., dict[str, Any]]] = {
+            "open": rival.open,
+            "load": rival.load,
+            "bind": rival.bind,
+            "run": rival.run,
+        }
+        handler = handlers.get(str(request.get("do")))
+        if handler is None:
+            answer = {"error": f"unknown request {request.get('do')!r}", "kind": "protocol"}
+        else:
+            try:
+                answer = handler(request, descriptors)
+            except rival.fault as fault:
+                answer = fault.answer()
+            except MemoryError:
+                answer = {"error": "not enough memory", "kind": "out_of_memory"}
+        channel.send(answer)
+
+
+def main() -> None:
+    """Serve one verifier."""
+    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    # numpy's BLAS reads this once, when it is imported.
+    os.environ["OPENBLAS_NUM_THREADS"] = os.environ.get("OMP_NUM_THREADS", "1")
+    warnings.simplefilter("ignore")
+    from kernelwright.evaluation.channel import Channel
+
+    serve(Channel.from_fd(int(sys.argv[1])), Rival())
+
+
+if __name__ == "__main__":
+    main()
