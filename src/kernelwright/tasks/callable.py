@@ -88,7 +88,12 @@ def _example(value: Any, place: int) -> dict[str, Any]:
             "only arrays and numbers can be passed to a kernel",
             hint="wrap the callable in a function that takes arrays and numbers",
         )
-    return {"shape": list(array.shape), "dtype": dtype, "values": _values(array)}
+    return {
+        "shape": list(array.shape),
+        "dtype": dtype,
+        "values": _values(array),
+        "torch": hasattr(value, "detach"),
+    }
 
 
 def _array(value: Any) -> tuple[np.ndarray[Any, Any] | None, str]:

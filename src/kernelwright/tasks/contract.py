@@ -153,11 +153,20 @@ def resolve(task: Task, chosen: Workload | str) -> Case:
     )
 
 
-def prototype(task: Task, language: Language, device: Device = "cpu") -> str:
+def prototype(
+    task: Task, language: Language, device: Device = "cpu", *, workspace: bool = False
+) -> str:
     """The exact declaration a candidate must match, with what it may rely on as comments.
 
     Types are those of the device's main workload. Python forms get no strides: their tensors
     know them.
+
+    Args:
+        task: what the candidate computes.
+        language: of the candidate.
+        device: where it runs.
+        workspace: the form of a C candidate that asks for scratch memory, see
+            :func:`wants_workspace`.
     """
     found = workload(task, device) or workload(task, "gpu" if device == "cpu" else "cpu")
     if found is None:
@@ -165,7 +174,12 @@ def prototype(task: Task, language: Language, device: Device = "cpu") -> str:
     case = resolve(task, found)
     if language in ("triton", "torch"):
         return _python_form(task, case)
-    return _c_form(task, case, language)
+    return _c_form(task, case, language, workspace)
+
+
+def wants_workspace(task: Task, source: str) -> bool:
+    """Whether C source exports ``<entry>_workspace``, which says how many bytes of scratch."""
+    return re.search(rf"\b{re.escape(task.entry)}_workspace\s*\(", source) is not None
 
 
 def scalar_value(dtype: str, value: float) -> float | int | bool:
@@ -190,7 +204,7 @@ def identifier(text: str, taken: set[str]) -> str:
     return name
 
 
-def _c_form(task: Task, case: Case, language: str) -> str:
+def _c_form(task: Task, case: Case, language: str, workspace: bool) -> str:
     types = CUDA_TYPES if language == "cuda" else CPP_TYPES
     words = []
     for item in arguments(case):
@@ -201,6 +215,8 @@ def _c_form(task: Task, case: Case, language: str) -> str:
             words.append(f"const int64_t* {item.name}")
         else:
             words.append(f"{'float' if item.dtype in NARROW else ctype} {item.name}")
+    if workspace:
+        words.append("void* workspace")
     if language == "cuda":
         words.append("cudaStream_t stream")
     lines = [f"// {line}" for line in _notes(task, case)]
@@ -233,7 +249,7 @@ def _notes(task: Task, case: Case) -> list[str]:
     derived = {k: v for k, v in task.axes.items() if v not in ("free", "fixed")}
     lines += [f"{name} = {text}" for name, text in derived.items()]
     aligned = f"Tensors are aligned to {case.alignment} bytes"
-    if case.device == "cpu":
+    if case.device == "cpu" and "free" in task.axes.values():
         aligned += ", in one check of small shapes only to an element"
     return [*lines, aligned]
 

@@ -27,7 +27,7 @@ _ROWS = (
     (3, 2, 0, 2),
     (1, 1, 1, 1),
     (257, 1, 2, 1),
-    (1, 127, 1, 3),
+    (1, 127, 17, 3),
     (16, 17, 3, 1),
     (15, 33, 1, 2),
     (31, 16, 5, 1),
@@ -81,7 +81,7 @@ def hidden_cases(task: Task, device: Device, seed: int) -> list[Case]:
     """Two neighbours of the main workload, their free sizes drawn from a secret seed.
 
     Every free size moves by up to a fifth, a size below five by one or two. The first case keeps
-    the power of two (up to 64) that divides each size, the second does not.
+    a power of two (up to 64) that divides each size, the second does not.
     """
     main = workload(task, device)
     free = [name for name, kind in task.axes.items() if kind == "free"]
@@ -175,6 +175,8 @@ def _neighbour(size: int, cap: int, random: np.random.Generator) -> int:
     if size < 5:
         return max(1, size + int(random.choice((-1, 1, 2))))
     unit = min(size & -size, cap)
+    while unit * 5 > size and unit > 1:
+        unit //= 2
     reach = max(1, size // 5 // unit)
     move = int(random.integers(1, reach + 1)) * int(random.choice((-1, 1)))
     moved = size + move * unit

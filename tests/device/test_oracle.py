@@ -1,0 +1,336 @@
+"""The oracle on numpy references: right answers, honest errors, and code that misbehaves."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernelwright.errors import JudgeError, PrerequisiteError, TaskError
+from kernelwright.evaluation.arena import numpy_dtype
+from kernelwright.evaluation.oracle_client import NESTED, Oracle, ReferenceFailure
+from kernelwright.tasks import contract, edges, inputs, suites
+from kernelwright.tasks.load import load_task
+
+
+@pytest.fixture(scope="module")
+def oracle():
+    with Oracle() as started:
+        yield started
+
+
+def contents_of(oracle, case, seed=1):
+    views = {one.name: np.zeros(one.shape, numpy_dtype(one.dtype)) for one in case.inputs}
+    oracle.generate(seed, case, views)
+    return views
+
+
+def errors(answer, name):
+    truth = answer["truth"][name]
+    return [float(np.abs(answer[part][name] - truth).max()) for part in ("native", "serial")]
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_honest_errors_of_every_core_task(oracle, name):
+    task = load_task(name, inspector=oracle.inspect)
+    oracle.load(task)
+    case = contract.resolve(task, contract.workload(task, "cpu", "smoke"))
+    views = contents_of(oracle, case)
+    kept = {key: view.copy() for key, view in views.items()}
+    answer = oracle.truth(case, views)
+    assert all(np.array_equal(views[key], kept[key]) for key in views)
+    (output,) = case.outputs
+    truth = answer["truth"][output.name]
+    assert truth.dtype == np.float64
+    assert truth.shape == output.shape
+    scale = float(np.abs(truth).max())
+    for error in errors(answer, output.name):
+        assert 0 < error < 1e-4 * scale
+    if name != "rotary":  # the only one without a sum
+        assert not np.array_equal(answer["native"][output.name], answer["serial"][output.name])
+    other = oracle.truth(case, contents_of(oracle, case, 2), ("truth",))["truth"][output.name]
+    assert float(np.abs(other - truth).max()) > 40 * max(errors(answer, output.name))
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_edges_and_hostile_inputs_of_every_core_task_have_answers(oracle, name):
+    task = load_task(name, inspector=oracle.inspect)
+    oracle.load(task)
+    for case in edges.edge_cases(task, "cpu"):
+        found = oracle.truth(case, contents_of(oracle, case))
+        assert [array.shape for array in found["truth"].values()] == [
+            output.shape for output in case.outputs
+        ]
+    case = contract.resolve(task, contract.workload(task, "cpu", "smoke"))
+    for kind in inputs.hostile_kinds(case):
+        views = contents_of(oracle, case)
+        inputs.draw_hostile(case, kind, 5, views)
+        found = oracle.truth(case, views)
+        for output in case.outputs:
+            finite = [np.isfinite(found[part][output.name]) for part in found]
+            assert np.array_equal(finite[0], finite[1]), kind
+            assert np.array_equal(finite[0], finite[2]), kind
+
+
+def test_a_serial_sum_is_really_serial(oracle):
+    task = load_task("reduction", inspector=oracle.inspect)
+    oracle.load(task)
+    case = contract.resolve(task, "cpu-7x257")
+    views = {"x": np.full((7, 257), 1.0, np.float32)}
+    views["x"][:, 0] = 2.0**24
+    answer = oracle.truth(case, views)
+    assert (answer["truth"]["y"] == 2.0**24 + 256).all()
+    assert (answer["serial"]["y"] == 2.0**24).all()
+    assert (answer["native"]["y"] > 2.0**24).all()
+
+
+def test_a_narrow_type_sums_in_the_accumulate_type(oracle):
+    task = load_task("reduction", inspector=oracle.inspect)
+    oracle.load(task)
+    case = contract.resolve(task, "gpu-7x1031")
+    answer = oracle.truth(case, {"x": np.ones((7, 1031), numpy_dtype("bfloat16"))})
+    for part in ("native", "serial"):  # 256 if it summed in bfloat16
+        assert (answer[part]["y"] == 1032).all()
+    assert (answer["truth"]["y"] == 1031).all()
+
+
+def test_erf_and_conv_are_there(oracle, folder):
+    task = folder(
+        "def softmax(xp, x):\n"
+        "    taps = xp.ones((1, 1, 1, 3), dtype=x.dtype)\n"
+        "    return xp.conv(xp.erf(x)[None, None], taps, padding=(0, 1))[0, 0]\n"
+    )
+    oracle.load(task)
+    case = contract.resolve(task, "cpu-7x257")
+    views = contents_of(oracle, case)
+    truth = oracle.truth(case, views)["truth"]["y"]
+    wanted = sum(math.erf(value) for value in views["x"][3, 9:12].astype(float))
+    assert math.isclose(truth[3, 10], wanted, rel_tol=1e-12)
+
+
+# --- references that misbehave ----------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Makes the softmax task with another reference."""
+
+    def make(source):
+        target = tmp_path / "mine"
+        if not target.exists():
+            shutil.copytree(Path(str(suites.folder("softmax"))), target)
+        (target / "reference.py").write_text(source)
+        return load_task(target, inspector=lambda request: request)
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def hasty():
+    with Oracle(deadline=3) as started:
+        yield started
+
+
+HOSTILE = {
+    "raises": ("    raise KeyError('no such thing')\n", "raised KeyError: 'no such thing'"),
+    "count": ("    return x, x\n", "returned 2 outputs, the task has 1"),
+    "shape": ("    return x[0]\n", r"has shape \(257,\), declared is \(7, 257\)"),
+    "dtype": ("    return x > 0\n", "is bool, declared is float32"),
+    "nan": ("    return x / (x - x)\n", "holds NaN although all inputs are finite"),
+    "random": (
+        "    import numpy as np\n    return x + np.random.rand(*x.shape)\n",
+        "differs between",
+    ),
+    "deadline": ("    import time\n    time.sleep(60)\n", "did not answer within 3 s"),
+    "exit": ("    import os\n    os._exit(0)\n", "ended its process with exit code 0"),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_each_misbehaviour_has_its_kind_and_the_next_question_is_answered(hasty, folder, kind):
+    body, words = HOSTILE[kind]
+    task = folder("def softmax(xp, x):\n" + body.replace("x / (x - x)", "(x - x) / (x - x)"))
+    hasty.load(task)
+    case = contract.resolve(task, "cpu-7x257")
+    views = contents_of(hasty, case)
+    with pytest.raises(ReferenceFailure, match=words) as caught:
+        hasty.truth(case, views)
+    assert caught.value.kind == kind
+    assert isinstance(caught.value, TaskError)
+    assert caught.value.hint
+    if kind in ("raises", "deadline"):
+        assert "reference.py" in caught.value.message
+    good = load_task("softmax", inspector=hasty.inspect)
+    hasty.load(good)
+    assert hasty.truth(case, views)["truth"]["y"].sum() == pytest.approx(7)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("    import sys\n    sys.exit(3)\n", "raised SystemExit: 3"),
+        ("    return x.sum().item()\n", "returned a float, not an array"),
+        ("    import ctypes\n    ctypes.string_at(0)\n", "crashed with SIGSEGV"),
+        ("    import absent_package\n", "needs the package 'absent_package'"),
+        ("    return x.astype('float64')\n", "is float64, declared is float32"),
+    ],
+)
+def test_more_misbehaviour(hasty, folder, body, words):
+    task = folder("def softmax(xp, x):\n" + body)
+    hasty.load(task)
+    case = contract.resolve(task, "cpu-7x257")
+    with pytest.raises(ReferenceFailure, match=words):
+        hasty.truth(case, contents_of(hasty, case))
+
+
+def test_a_crash_does_not_lose_the_task(hasty, folder, tmp_path):
+    mark = tmp_path / "crashed"
+    task = folder(
+        "import os, pathlib\n"
+        f"mark = pathlib.Path({str(mark)!r})\n"
+        "def softmax(xp, x):\n"
+        "    if not mark.exists():\n"
+        "        mark.touch()\n"
+        "        os.kill(os.getpid(), 9)\n"
+        "    return x\n"
+    )
+    hasty.load(task)
+    case = contract.resolve(task, "cpu-7x257")
+    views = contents_of(hasty, case)
+    with pytest.raises(ReferenceFailure, match="SIGKILL"):
+        hasty.truth(case, views)
+    assert np.array_equal(hasty.truth(case, views)["truth"]["y"], views["x"])
+
+
+def test_a_flood_of_output_is_capped(oracle, folder):
+    task = folder(
+        "import sys\n"
+        "def softmax(xp, x):\n"
+        "    for _ in range(1 << 8):\n"
+        "        sys.stdout.write('spam' * (1 << 18))\n"
+        "    print('the end')\n"
+        "    return x\n"
+    )
+    oracle.load(task)
+    case = contract.resolve(task, "cpu-7x257")
+    oracle.truth(case, contents_of(oracle, case))
+    assert len(oracle.output()) < 1 << 16
+
+
+def test_descendants_die_with_the_oracle(folder, tmp_path):
+    mark = tmp_path / "child"
+    task = folder(
+        "import os, subprocess, time\n"
+        "def softmax(xp, x):\n"
+        "    child = subprocess.Popen(['sleep', '300'])\n"
+        f"    open({str(mark)!r}, 'w').write(str(child.pid))\n"
+        "    time.sleep(60)\n"
+    )
+    case = contract.resolve(task, "cpu-7x257")
+    with Oracle(deadline=4) as started:
+        started.load(task)
+        with pytest.raises(ReferenceFailure, match="did not answer"):
+            started.truth(case, contents_of(started, case))
+    child = int(mark.read_text())
+    state = Path(f"/proc/{child}/stat")
+    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] in "ZX"
+
+
+def test_a_file_beside_the_reference_cannot_stand_in_for_a_library(oracle, folder):
+    task = folder("import json\ndef softmax(xp, x):\n    import extra\n    return x + extra.ONE\n")
+    beside = Path(task.reference.path).parent
+    (beside / "extra.py").write_text("ONE = 1\n")
+    (beside / "numpy.py").write_text("raise SystemExit\n")
+    (beside / "colorsys.py").write_text("raise SystemExit\n")
+    source = task.reference.source.replace("import json", "import colorsys")
+    task = task.model_copy(
+        update={"reference": task.reference.model_copy(update={"source": source})}
+    )
+    oracle.load(task)
+    case = contract.resolve(task, "cpu-7x257")
+    views = contents_of(oracle, case)
+    assert np.array_equal(oracle.truth(case, views)["truth"]["y"], views["x"].astype(float) + 1)
+
+
+def test_an_oracle_within_an_oracle_is_refused(monkeypatch):
+    monkeypatch.setenv(NESTED, "1")
+    with pytest.raises(TaskError, match="asked for its own judgement"):
+        Oracle().start()
+
+
+def test_an_interpreter_without_the_package_is_named(tmp_path):
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho no such module >&2\nexit 1\n")
+    python.chmod(0o755)
+    with pytest.raises(JudgeError, match="no such module") as caught:
+        Oracle(str(python)).start()
+    assert "import kernelwright" in caught.value.hint
+
+
+def test_its_memory_is_closed_to_others(oracle):
+    oracle.start()
+    pid = oracle._process.pid
+    assert os.getpgid(pid) == pid
+    assert Path(f"/proc/{pid}/mem").stat().st_uid == 0
+    status = Path(f"/proc/{pid}/environ")
+    if os.geteuid() != 0:
+        with pytest.raises(PermissionError):
+            status.read_bytes()
+    else:
+        assert b"KERNELWRIGHT_ORACLE=1" in status.read_bytes()
+        assert b"PYTEST" not in status.read_bytes()
+
+
+def test_numpy_callables_are_described_and_run(oracle, tmp_path):
+    path = tmp_path / "ops.py"
+    path.write_text(
+        "import numpy as np\n"
+        "def get_inputs():\n"
+        "    return [np.random.rand(5, 7).astype(np.float32), 3, np.arange(7) % 3]\n"
+        "def pick(rows, power, labels):\n"
+        "    return {'total': np.sum(rows ** power, axis=1), 'kinds': labels @ labels}\n"
+    )
+    task = load_task(f"{path}:pick", inspector=oracle.inspect)
+    assert contract.prototype(task, "cpp").splitlines()[-1] == (
+        'extern "C" int pick(const float* rows, const int64_t* labels, float* total, '
+        "int64_t* kinds, int64_t power);"
+    )
+    oracle.load(task)
+    case = contract.resolve(task, "file")
+    views = contents_of(oracle, case, 11)
+    again = contents_of(oracle, case, 11)
+    assert np.array_equal(views["rows"], again["rows"])
+    assert not np.array_equal(views["rows"], contents_of(oracle, case, 12)["rows"])
+    found = oracle.truth(case, views)
+    assert found["truth"]["kinds"].dtype == np.int64
+    assert found["truth"]["kinds"] == (views["labels"] ** 2).sum()
+    assert np.allclose(found["truth"]["total"], (views["rows"].astype(float) ** 3).sum(1))
+
+
+def test_examples_of_the_caller_set_the_range(oracle, tmp_path):
+    path = tmp_path / "ops.py"
+    path.write_text("def scale(rows, by, columns):\n    return rows * by + columns\n")
+    given = [np.full((2, 3), 4.0), 0.5, np.ones(3)]
+    task = load_task(f"{path}:scale", inspector=oracle.inspect, inputs=given)
+    assert [one.values.kind for one in task.inputs] == ["uniform", "uniform"]
+    oracle.load(task)
+    case = contract.resolve(task, "file")
+    views = contents_of(oracle, case)
+    assert views["rows"].min() >= 4
+    found = oracle.truth(case, views, ("truth",))["truth"]["out"]
+    assert np.allclose(found, views["rows"] * 0.5 + views["columns"])
+
+
+def test_a_missing_framework_is_a_prerequisite(tmp_path):
+    if find_spec("torch"):
+        pytest.skip("torch is installed")
+    path = tmp_path / "m.py"
+    path.write_text("import torch\nclass Model(torch.nn.Module): ...\ndef get_inputs(): ...\n")
+    with Oracle() as started, pytest.raises(PrerequisiteError, match="torch") as caught:
+        load_task(path, inspector=started.inspect)
+    assert caught.value.hint == "pip install torch"

@@ -1,0 +1,182 @@
+"""Inputs stay in their declared range, whatever is done to them, and change when they must."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelwright.records.task import DTYPES, Case, Shaped, Values
+from kernelwright.tasks import inputs
+
+LABELS = Values(kind="integers", low=2, high=9)
+BOUNDED = Values(kind="uniform", low=-0.5, high=2.0)
+GIVEN = Values(kind="given")
+
+
+def case_of(*items):
+    return Case(workload="w", device="cpu", inputs=items, outputs=(), scalars=(), axes={})
+
+
+def item_of(name="x", shape=(40, 30), dtype="float32", **values):
+    return Shaped(name=name, shape=shape, dtype=dtype, values=Values(**values))
+
+
+def dtype_of(name):
+    return np.dtype(getattr(ml_dtypes, name, name) if "8" in name or name == "bfloat16" else name)
+
+
+def empty(case):
+    return {one.name: np.zeros(one.shape, dtype_of(one.dtype)) for one in case.inputs}
+
+
+def drawn(case, seed):
+    views = empty(case)
+    inputs.draw(case, seed, views)
+    return views
+
+
+def test_a_seed_fixes_contents_and_moves_scale_and_offset():
+    case = case_of(item_of(shape=(4000,), mean=1.0, std=2.0), item_of("z", shape=(4000,)))
+    first, again = drawn(case, 7), drawn(case, 7)
+    assert np.array_equal(first["x"], again["x"])
+    assert not np.array_equal(first["x"], first["z"])
+    scales = [float(drawn(case, seed)["x"].std()) for seed in range(30)]
+    means = [float(drawn(case, seed)["x"].mean()) for seed in range(30)]
+    assert 1.4 < min(scales) < 1.7 < 2.3 < max(scales) < 2.6
+    assert 0.4 < min(means) < 0.8 < 1.2 < max(means) < 1.6
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_ranges_are_kept(seed):
+    case = case_of(
+        Shaped(name="u", shape=(200,), dtype="float16", values=BOUNDED),
+        Shaped(name="i", shape=(200,), dtype="int64", values=LABELS),
+        Shaped(name="b", shape=(200,), dtype="bool"),
+    )
+    views = drawn(case, seed)
+    for kind in (None, *inputs.hostile_kinds(case)):
+        if kind is not None:
+            inputs.draw_hostile(case, kind, seed, views)
+        assert views["u"].min() >= -0.5
+        assert views["u"].max() <= 2.0
+        assert views["i"].min() >= 2
+        assert views["i"].max() <= 8
+        assert np.isfinite(views["u"]).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_type_can_be_drawn_made_hostile_and_freshened(dtype):
+    item = item_of(dtype=dtype, shape=(70, 130), std=3.0)
+    case = case_of(item)
+    views = drawn(case, 1)
+    assert len(np.unique(views["x"].astype(np.float64))) > 1
+    base = views["x"].copy()
+    inputs.freshen(views["x"], base, np.random.default_rng(1), item)
+    assert (views["x"] != base).any()
+    for kind in inputs.hostile_kinds(case):
+        inputs.draw_hostile(case, kind, 3, views)
+
+
+def hostile(case, kind, seed=3):
+    views = drawn(case, 1)
+    inputs.draw_hostile(case, kind, seed, views)
+    return views
+
+
+def test_hostile_kinds_are_what_they_are_called():
+    case = case_of(item_of(), item_of("w", shape=(30,)))
+    assert inputs.hostile_kinds(case) == inputs.KINDS
+    assert np.exp(hostile(case, "large")["x"].astype(np.float64)).max() > 3.4e38
+    tiny = np.abs(hostile(case, "tiny")["x"])
+    smallest = np.finfo(np.float32).tiny
+    assert (tiny < smallest).any()
+    assert (tiny > 0).all()
+    assert len(np.unique(hostile(case, "constant")["x"])) == 1
+    offset = hostile(case, "offset")["x"]
+    assert abs(offset.mean()) > 900
+    assert offset.std() < 2
+    for kind, seen in (
+        ("positive_infinity", np.isposinf),
+        ("negative_infinity", np.isneginf),
+        ("nan", np.isnan),
+    ):
+        views = hostile(case, kind)
+        assert 1 <= seen(views["x"]).sum() <= 8
+        assert np.isfinite(views["w"]).all()
+        assert not np.array_equal(seen(views["x"]), seen(hostile(case, kind, 4)["x"]))
+
+
+def test_a_large_half_overflows_an_exponential_but_not_a_sum():
+    wide = hostile(case_of(item_of(dtype="float16")), "large")["x"].astype(np.float64)
+    assert np.exp(wide).max() > 65504
+    assert np.abs(wide).max() < 100
+
+
+def test_given_tensors_keep_to_their_own_values():
+    case = case_of(
+        Shaped(name="p", shape=(50,), dtype="float32", values=GIVEN),
+        Shaped(name="i", shape=(50,), dtype="int64", values=GIVEN),
+    )
+    assert inputs.hostile_kinds(case) == ("large", "constant")
+    views = {"p": np.linspace(1, 2, 50, dtype=np.float32), "i": np.arange(50)}
+    for kind in inputs.hostile_kinds(case):
+        inputs.draw_hostile(case, kind, 1, views)
+        assert views["p"].min() >= 1
+        assert views["p"].max() <= 2
+        assert np.array_equal(views["i"], np.arange(50))
+
+
+@pytest.mark.parametrize("shape", [(64, 700), (300, 64), (900, 3), (3000, 1), (5000,), (5, 3, 2)])
+@pytest.mark.parametrize("kind", ["normal", "uniform", "given"])
+def test_every_row_is_freshened_from_its_own_values(shape, kind):
+    item = Shaped(name="x", shape=shape, dtype="float32", values=Values(kind=kind))
+    base = np.random.default_rng(0).random(shape, dtype=np.float32)
+    view = base.copy()
+    random = np.random.default_rng(5)
+    states = []
+    for _ in range(3):
+        inputs.freshen(view, base, random, item)
+        states.append(view.copy())
+        changed = (view != base).reshape(-1, shape[-1]).any(axis=1)
+        assert changed.mean() > (0.99 if len(shape) < 3 else 0.7)
+        if base.size > 4 * inputs.FRESH_STEP or kind == "given":
+            assert np.isin(view, base).all()
+    assert not np.array_equal(states[0], states[1])
+    if shape[-1] > 64 and kind != "given" and base.size > 10_000:
+        assert (states[0] != base).mean() < 0.01
+
+
+def test_freshening_a_strided_view_equals_freshening_a_dense_one():
+    item = item_of(shape=(80, 60))
+    base = np.random.default_rng(0).random((80, 60), dtype=np.float32)
+    dense, wide = base.copy(), np.zeros((80, 130), np.float32)
+    gapped = wide[:, :120:2]
+    gapped[...] = base
+    for view in (dense, gapped):
+        inputs.freshen(view, base, np.random.default_rng(9), item)
+    assert np.array_equal(dense, gapped)
+    assert (wide[:, 1::2] == 0).all()
+
+
+def test_labels_change_within_their_range_and_given_integers_never():
+    base = drawn(case_of(Shaped(name="i", shape=(3000,), dtype="int64", values=LABELS)), 1)["i"]
+    view = base.copy()
+    item = Shaped(name="i", shape=(3000,), dtype="int64", values=LABELS)
+    inputs.freshen(view, base, np.random.default_rng(1), item)
+    assert (view != base).any()
+    assert view.min() >= 2
+    assert view.max() <= 8
+    again = base.copy()
+    fixed = Shaped(name="i", shape=(3000,), dtype="int64", values=GIVEN)
+    inputs.freshen(again, base, np.random.default_rng(1), fixed)
+    assert np.array_equal(again, base)
+
+
+def test_a_single_number_is_freshened_too():
+    item, base = item_of(shape=(1,)), np.array([0.5], np.float32)
+    view = base.copy()
+    inputs.freshen(view, base, np.random.default_rng(1), item)
+    assert view[0] != base[0]
