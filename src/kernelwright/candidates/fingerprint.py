@@ -161,7 +161,11 @@ def _declared(stream: list[Token]) -> set[str]:
     """Names that the text itself introduces."""
     found: set[str] = set()
     depth = 0
+    macro = False
     for at, token in enumerate(stream):
+        macro = token.text == "define(" or (macro and token.text != ")")
+        if macro and token.kind == "name":
+            found.add(token.text)
         if token.text in ("(", "["):
             depth += 1
         elif token.text in (")", "]"):

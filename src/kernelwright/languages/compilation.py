@@ -139,7 +139,7 @@ def run(job: Job, toolchain: Toolchain, limits: BuildLimits, mode: sandbox.Mode)
         compiler=toolchain.version,
         flags=job.flags,
         log=log,
-        vectorised=compiler_log.vectorised(report),
+        vectorised=compiler_log.vectorised(report, job.source),
     )
     result = BuildResult(outcome, build, reason, report=report, symbols=symbols, sandbox=layers)
     return Compiled(result, library if outcome is Outcome.PASSED else b"")

@@ -9,7 +9,7 @@ _ERROR = re.compile(r"^(?:(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? )?"
                     r"(?:[\w+/.-]+: )?(?:fatal )?error: (?P<what>.+)$", re.MULTILINE)  # fmt: skip
 _LINKER = re.compile(r"(undefined reference to .+|cannot find -l\S+)")
 _VECTORISED = re.compile(
-    r"^kernel\.cpp:(\d+:\d+): (?:optimized: +loop vectorized|remark: vectorized loop)"
+    r"^kernel\.cpp:(\d+):(\d+): (?:optimized: +loop vectorized|remark: vectorized loop)"
 )
 _SPECIAL = (
     (r"out of memory|virtual memory exhausted|bad_alloc|cannot allocate memory",
@@ -53,9 +53,15 @@ def reason(log: str) -> str:
     return lines[-1][:300] if lines else "the compiler failed without a word"
 
 
-def vectorised(report: str) -> int:
+def vectorised(report: str, source: str) -> int:
     """How many loops of the source the compiler says it vectorised."""
-    return len({found[1] for line in report.splitlines() if (found := _VECTORISED.match(line))})
+    lines = source.splitlines()
+    found = filter(None, map(_VECTORISED.match, report.splitlines()))
+    loops = {(int(place[1]), place[2]) for place in found}
+    # A loop under a pragma is reported at the pragma too.
+    return sum(
+        not lines[line - 1].lstrip().startswith("#") for line, _ in loops if line <= len(lines)
+    )
 
 
 def _home() -> str:

@@ -24,6 +24,14 @@ from kernelwright.settings import Settings
 
 FORMAT = 1
 """Raised when the same source is built differently than before."""
+_MATH = {
+    "gcc": (
+        "Loops with `expf`, `logf`, `powf`, `sinf` or `cosf` vectorise only if the function is "
+        "redeclared before use, by `#pragma omp declare simd notinbranch` and "
+        '`extern "C" float expf(float) noexcept;`; or write a polynomial.'
+    ),
+    "clang": "Loops with `expf` and its kin do not vectorise: write a polynomial.",
+}
 Confinement = Literal["auto", "require", "off"]
 
 
@@ -118,6 +126,7 @@ class Cpp:
                 version=toolchain.version,
                 flags=" ".join(base_flags(toolchain.family, openmp)),
                 threads="OpenMP is available." if openmp else lacking,
+                math=_MATH[toolchain.family],
                 allowed_flags=allowed.FLAGS_IN_WORDS,
                 allowed_needs=", ".join(allowed.LIBRARIES),
             )

@@ -1,0 +1,70 @@
+"""What is kept of a compiler's words."""
+
+from pathlib import Path
+
+import pytest
+
+from kernelwright.languages import compiler_log
+
+FOLDER = Path("/tmp/kernelwright-build-x1")
+
+
+def test_private_paths_and_colours_go():
+    text = f"\x1b[31m{FOLDER}/kernel.cpp:1:\x1b[0m error\a\n{FOLDER}/ccAb12Cd.s:4: x"
+    assert compiler_log.clean(text, FOLDER) == "./kernel.cpp:1: error\nkernel.s:4: x"
+    assert compiler_log.clean(f"{Path.home()}/secret", FOLDER) == "~/secret"
+
+
+@pytest.mark.parametrize(
+    ("log", "expected"),
+    [
+        ("kernel.cpp:3:5: error: 'x' was not declared\n x\n ^\n", "line 3: 'x' was not declared"),
+        ("kernel.cpp:1:10: fatal error: a.h: No such file\n", "line 1: a.h: No such file"),
+        ("In file included from kernel.cpp:1:\n/usr/a.h:9:1: error: bad\n", "bad"),
+        (
+            "error: cannot start /usr/bin/g++: No such file",
+            "cannot start /usr/bin/g++: No such file",
+        ),
+        (
+            "kernel.cpp:(.text+0x1): undefined reference to `g'\ncollect2: error: ld returned 1\n",
+            "undefined reference to `g'",
+        ),
+        (
+            "/usr/bin/ld: cannot find -lopenblas: No such file\ncollect2: error: x",
+            "cannot find -lopenblas:",
+        ),
+        ("cc1plus: out of memory allocating 65536 bytes\n", "the compiler ran out of memory"),
+        ("virtual memory exhausted: Cannot allocate memory\n", "the compiler ran out of memory"),
+        ("kernel.cpp:1:1: internal compiler error: Segmentation fault\n", "the compiler crashed"),
+        ("g++: fatal error: Killed signal terminated program cc1plus\n", "the compiler was killed"),
+        ("", "the compiler failed without a word"),
+        ("something\nodd\n", "odd"),
+    ],
+)
+def test_one_sentence(log, expected):
+    assert compiler_log.reason(log) == expected
+
+
+def test_loops_are_counted_once_and_pragmas_are_not():
+    source = "#pragma omp simd\nfor (;;) x;\nfor (;;) y;\n"
+    report = (
+        "kernel.cpp:1:11: optimized: loop vectorized using 64 byte vectors\n"
+        "kernel.cpp:2:5: optimized: loop vectorized using 64 byte vectors\n"
+        "kernel.cpp:2:5: optimized: loop vectorized using 32 byte vectors\n"
+        "kernel.cpp:3:5: optimized:  loop versioned for vectorization\n"
+        "kernel.cpp:3:5: missed: couldn't vectorize loop\n"
+        "/usr/include/a.h:3:5: optimized: loop vectorized using 64 byte vectors\n"
+        "kernel.cpp:99:1: optimized: loop vectorized using 64 byte vectors\n"
+    )
+    assert compiler_log.vectorised(report, source) == 1
+    remark = (
+        "kernel.cpp:3:5: remark: vectorized loop (vectorization width: 8) [-Rpass=loop-vectorize]"
+    )
+    assert compiler_log.vectorised(remark, source) == 1
+
+
+def test_remarks_are_told_from_messages():
+    text = "kernel.cpp:1:1: remark: vectorized loop\nkernel.cpp:2:1: warning: odd\n"
+    rest, remarks = compiler_log.split_remarks(text)
+    assert rest == "kernel.cpp:2:1: warning: odd\n"
+    assert remarks == "kernel.cpp:1:1: remark: vectorized loop\n"
