@@ -47,7 +47,7 @@ class RunResult:
     @property
     def best(self) -> Candidate | None:
         """The confirmed winner, or None."""
-        return self.details.best
+        return self.details.best if self.answer.best else None
 
     @property
     def details(self) -> RunSummary:

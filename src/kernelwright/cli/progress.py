@@ -95,7 +95,7 @@ class Watcher(Observer):
         self._changed = now
         self._draw(
             f"{progress.spent.evaluations} looks at {progress.drafted} candidates; "
-            f"{evaluation.rung.word} {report.strategy(candidate)}: {evaluation.outcome.value}",
+            f"{evaluation.rung.word} {_name(candidate)}: {evaluation.outcome.value}",
             share(progress.spent, progress.budget),
         )
 
@@ -103,7 +103,7 @@ class Watcher(Observer):
         """Print the new leader with its rival and interval."""
         for one in evaluation.comparisons[:1]:
             self._say(
-                f"{time.monotonic() - self._began:5.0f} s  {report.strategy(candidate)}: "
+                f"{time.monotonic() - self._began:5.0f} s  {_name(candidate)}: "
                 f"{text.ratio(one.ratio, one.low, one.high)} against {one.baseline} "
                 f"on {one.workload}, to be confirmed"
             )
@@ -123,3 +123,7 @@ def share(spent: Spent, budget: Budget) -> float:
     if budget.evaluations:
         shares.append(spent.evaluations / budget.evaluations)
     return min(1.0, max(shares))
+
+
+def _name(candidate: Candidate) -> str:
+    return report.strategy(candidate, short=True)

@@ -14,7 +14,7 @@ STATUS = {
     "improved": "improved",
     "nothing_left_to_win": "nothing left to win",
     "no_improvement": "no improvement",
-    "budget": "the budget ended before any candidate reached the full rung",
+    "budget": "out of budget",
     "interrupted": "interrupted",
 }
 
@@ -40,16 +40,17 @@ def paste(summary: RunSummary) -> list[str]:
     run = summary.run.id
     if summary.run.status in ("interrupted", "running"):
         return [f"kernelwright runs resume {run}"]
-    if summary.best:
+    if summary.best and summary.run.status in ("improved", "nothing_left_to_win"):
         suffix = ".cpp" if summary.best.language == "cpp" else ".txt"
         return [f"kernelwright ship {run} --as file --to {summary.task.name}{suffix}"]
     return []
 
 
-def strategy(candidate: Candidate) -> str:
-    """A candidate's strategy with its numbers."""
+def strategy(candidate: Candidate, *, short: bool = False) -> str:
+    """A candidate's strategy with its numbers; short: without what follows a colon."""
+    words = candidate.strategy or candidate.author
     numbers = " ".join(f"{name}={value}" for name, value in candidate.tunables.items())
-    return " ".join(filter(None, (candidate.strategy or candidate.author, numbers)))
+    return " ".join(filter(None, (words.partition(":")[0] if short else words, numbers)))
 
 
 def comparisons(found: Sequence[Comparison]) -> str:
@@ -73,8 +74,13 @@ def comparisons(found: Sequence[Comparison]) -> str:
     )
 
 
-def evidence(evaluation: Evaluation) -> str:
-    """Roofline, what was checked, isolation and labels: the lines under a table of ratios."""
+def evidence(evaluation: Evaluation, *, checks: bool = True) -> str:
+    """Roofline, what was checked, isolation and labels: the lines under a table of ratios.
+
+    Args:
+        evaluation: the verdict.
+        checks: name the checks; False where a table of them is shown anyway.
+    """
     lines = []
     if evaluation.roofline:
         roof = evaluation.roofline
@@ -82,7 +88,7 @@ def evidence(evaluation: Evaluation) -> str:
             f"roofline   {roof.fraction:.0%} of what {roof.bound} allows "
             f"(floor {text.duration(roof.floor_us)})"
         )
-    if evaluation.checks:
+    if checks and evaluation.checks:
         lines.append(f"checked    {', '.join(_once(one.name for one in evaluation.checks))}")
     if evaluation.sandbox.active or evaluation.sandbox.unavailable:
         active = ", ".join(evaluation.sandbox.active) or "none"
@@ -112,7 +118,7 @@ def _head(summary: RunSummary) -> str:
     ]
     if summary.best:
         best = f"{strategy(summary.best)} ({summary.best.language}, {summary.best.id})"
-        lines.append(("best", best))
+        lines.append(("closest" if summary.run.status == "no_improvement" else "best", best))
     precision = ", ".join(summary.task.precision)
     if precision:
         lines.append(("precision", f"may compute in {precision}"))

@@ -36,7 +36,8 @@ def winner(summary: RunSummary) -> tuple[Candidate, Evaluation]:
     Raises:
         UsageError: there is none; says what to do.
     """
-    if summary.best is None or summary.confirmed is None:
+    won = summary.run.status in ("improved", "nothing_left_to_win")
+    if not won or summary.best is None or summary.confirmed is None:
         going_on = summary.run.status in ("running", "interrupted")
         raise UsageError(
             f"run {summary.run.id} has no confirmed winner ({summary.run.status})",

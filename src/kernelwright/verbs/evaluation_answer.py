@@ -231,9 +231,14 @@ class EvaluationAnswer(base.Answer):
             self._log(),
             text.table(("check", "outcome", "s"), checks, right="  r") if checks else "",
             report.comparisons(found.comparisons),
-            report.evidence(found),
+            report.evidence(found, checks=False),
         ]
         return "\n\n".join(filter(None, parts))
+
+    def notes(self) -> list[str]:
+        """What to do about a rejection, where the judge knows."""
+        hint = self._evaluation.evidence.get("hint")
+        return [f"hint: {hint}"] if hint else []
 
     def _log(self) -> str:
         build = self._evaluation.build

@@ -108,7 +108,8 @@ class RunAnswer(base.Answer):
 
 def _best(summary: RunSummary) -> Best | None:
     best, confirmed = summary.best, summary.confirmed
-    if best is None or confirmed is None:
+    # The closest candidate of a run that found no improvement is confirmed too: it is no winner.
+    if best is None or confirmed is None or summary.run.status == "no_improvement":
         return None
     sources = sorted(path for path in summary.folder.glob("best.*") if path.is_file())
     return Best(

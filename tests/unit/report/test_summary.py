@@ -60,8 +60,15 @@ def test_what_to_paste(status, won, start):
     assert report.paste(samples.summary(status, won=won))[0].startswith(start)
 
 
-def test_nothing_to_paste_after_a_no():
-    assert report.paste(samples.summary("no_improvement", won=False)) == []
+@pytest.mark.parametrize("won", [True, False])
+def test_nothing_to_paste_after_a_no(won):
+    assert report.paste(samples.summary("no_improvement", won=won)) == []
+
+
+def test_the_confirmed_candidate_of_a_no_is_not_called_the_best():
+    text = report.run_text(samples.summary("no_improvement"))
+    assert re.search(r"^closest +plain loop", text, re.MULTILINE)
+    assert not re.search(r"^best", text, re.MULTILINE)
 
 
 def test_sections_without_content_leave_no_gap():

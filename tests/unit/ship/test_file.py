@@ -66,9 +66,10 @@ def test_a_backslash_cannot_continue_the_comment():
 @pytest.mark.parametrize(
     ("status", "hint"), [("interrupted", "runs resume"), ("no_improvement", "--effort thorough")]
 )
-def test_without_a_winner_there_is_nothing_to_ship(status, hint):
+@pytest.mark.parametrize("won", [True, False])
+def test_without_a_winner_there_is_nothing_to_ship(status, hint, won):
     with pytest.raises(UsageError, match="no confirmed winner") as caught:
-        file.export(samples.summary(status, won=False))
+        file.export(samples.summary(status, won=won))
     assert hint in caught.value.hint
 
 
