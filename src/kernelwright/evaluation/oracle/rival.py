@@ -10,7 +10,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 PR_SET_DUMPABLE = 4
@@ -22,9 +22,10 @@ class Rival:
     """One loaded baseline, bound to argument sets in shared memory."""
 
     def __init__(self) -> None:
-        from kernelwright.evaluation.oracle.fault import Fault
+        from kernelwright.evaluation.oracle.fault import Fault, user_code
 
         self.fault = Fault
+        self.user_code = user_code
         self.arenas: dict[str, Any] = {}
         self.task: Any = None
         self.player: Any = None
@@ -80,9 +81,7 @@ class Rival:
         bound = bind_slots(self.task, self.arenas, request["slots"])
         self.player.bind(bound)
         for _ in range(WARM_CALLS):
-            for number in range(len(bound)):
-                self.player.prepare(number)
-                self.player.finish(number, self.player.call())
+            self._calls(range(len(bound)))
         return {"ok": True}
 
     def run(self, request: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
@@ -91,16 +90,23 @@ class Rival:
         Raises:
             Fault: the reference fails.
         """
+        if self.player is None:
+            raise self.fault("unavailable", "no baseline is loaded")
+        spent = self._calls(request["slots"])
+        return {"nonce": request["nonce"], "ns": spent, "codes": [0] * len(spent)}
+
+    def _calls(self, numbers: Iterable[int]) -> list[int]:
+        """Nanoseconds of one call for each slot."""
         player, clock = self.player, time.perf_counter_ns
-        spent, codes = [], []
-        for number in request["slots"]:
+        spent = []
+        for number in numbers:
             player.prepare(number)
-            started = clock()
-            result = player.call()
-            spent.append(clock() - started)
+            with self.user_code("the reference"):
+                started = clock()
+                result = player.call()
+                spent.append(clock() - started)
             player.finish(number, result)
-            codes.append(0)
-        return {"nonce": request["nonce"], "ns": spent, "codes": codes}
+        return spent
 
 
 def serve(channel: Any, rival: Rival) -> None:

@@ -76,6 +76,7 @@ class TorchPlayer:
         ]
         if self.model is not None:
             self.model.requires_grad_(False)
+        self._refuse_writers()
         shapes = [(name, one.shape, one.dtype) for name, one in self.tensors[0].items()]
         if self.compiled and shapes != self.known:
             self.known = shapes
@@ -83,6 +84,21 @@ class TorchPlayer:
             # many shapes at once is slower than what its user would get for these.
             torch._dynamo.reset()
             self.function = torch.compile(self.plain, dynamic=False)
+
+    def _refuse_writers(self) -> None:
+        """Call once on copies: inputs may lie in memory that this process must not write.
+
+        Raises:
+            Fault: the reference fails, or changes an input.
+        """
+        copies = {name: one.clone() for name, one in self.tensors[0].items()}
+        if self.model is not None:
+            place_states(self.model, {path: copies[name] for path, name in self.states.items()})
+        with user_code("the reference"), torch.inference_mode():
+            self.plain(*bind(self.slots, copies, self.bound[0].scalars))
+        for name, one in self.tensors[0].items():
+            if not _same_bits(one, copies[name]):
+                raise Fault("unavailable", f"the reference writes into its input {name!r}")
 
     def prepare(self, number: int) -> None:
         """Choose the slot of the next call."""
@@ -122,3 +138,8 @@ class TorchPlayer:
         self.slots = slots_for(task, module, function)
         fused = entry_of(module, "fused")
         return lambda *arguments: fused(torch, *arguments)
+
+
+def _same_bits(left: Any, right: Any) -> bool:
+    plain, other = (one.detach().contiguous().reshape(-1) for one in (left, right))
+    return bool(torch.equal(plain.view(torch.uint8), other.view(torch.uint8)))
