@@ -1,8 +1,8 @@
 """Peaks of this processor, measured: copy bandwidth, multiply-add rate, the cache in effect.
 
 A virtual machine may report a cache it does not have, so the cache is measured, up to the size
-reported: the least write after which a copy is as slow as after a very large one. Results are kept in a file for a week,
-by processor and number of threads; the file is a cache, not state.
+reported: the least write after which a copy is as slow as after a very large one. Results are
+kept in a file for a week, by processor and number of threads; the file is a cache, not state.
 """
 
 import ctypes

@@ -13,7 +13,7 @@ import numpy as np
 
 from kernelwright.checks.correctness import Answer, make_answer
 from kernelwright.evaluation.arena import Array, numpy_dtype
-from kernelwright.evaluation.oracle_client import Oracle
+from kernelwright.evaluation.oracle_client import Oracle, ReferenceFailure
 from kernelwright.records.task import Case, Task
 from kernelwright.tasks import inputs
 
@@ -48,11 +48,15 @@ class Answers:
         self.task = task
         self.oracle = oracle
         self.secret = secret
-        self._questions: dict[str, Question] = {}
+        self._questions: dict[str, Question | ReferenceFailure] = {}
         self._errors: dict[str, dict[str, tuple[float, float]]] = {}
 
     def base(self, case: Case) -> Question:
-        """The session's question on one workload; also sets its honest errors."""
+        """The session's question on one workload; also sets its honest errors.
+
+        Raises:
+            ReferenceFailure: the reference fails on it; the same holds for the other questions.
+        """
         return self._once(case.workload, case, lambda seed: self.draw(case, seed), case.workload)
 
     def shape(self, case: Case) -> Question:
@@ -80,11 +84,16 @@ class Answers:
         known: str = "",
     ) -> Question:
         if key not in self._questions:
-            contents = make(self.seed(key))
-            self._questions[key] = Question(
-                case, contents, self.answer(case, contents, known=known)
-            )
-        return self._questions[key]
+            try:
+                contents = make(self.seed(key))
+                answers = self.answer(case, contents, known=known)
+                self._questions[key] = Question(case, contents, answers)
+            except ReferenceFailure as failure:
+                self._questions[key] = failure
+        found = self._questions[key]
+        if isinstance(found, ReferenceFailure):
+            raise found
+        return found
 
     def draw(self, case: Case, seed: int) -> dict[str, Array]:
         """Fresh inputs of ``case``."""

@@ -5,30 +5,21 @@ killed and the next question starts a new one. Nothing of the user's is executed
 """
 
 import os
-import shutil
-import signal
-import subprocess
 import sys
-import tempfile
-import threading
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
-from kernelwright.errors import JudgeError, PrerequisiteError, TaskError
+from kernelwright.errors import JudgeError, KernelwrightError, PrerequisiteError, TaskError
 from kernelwright.evaluation.arena import Arena, Layout, plan
-from kernelwright.evaluation.channel import Channel, ChannelError, ChannelTimeout
+from kernelwright.evaluation.channel import ChannelError, ChannelTimeout
+from kernelwright.evaluation.oracle_process import OracleProcess, signal_name
 from kernelwright.records.task import Case, Shaped, Task
 from kernelwright.tasks import inputs
 
 Array = NDArray[Any]
 PARTS = ("truth", "native", "serial")
-START_SECONDS = 60.0
-TAIL_BYTES = 16 << 10
-NESTED = "KERNELWRIGHT_ORACLE"
-_PASSED = ("PATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "VIRTUAL_ENV")
 _HINTS = {
     "raises": "run the reference by itself to see it fail",
     "count": "the reference must return one array for each output of the task, in order",
@@ -74,11 +65,8 @@ class Oracle:
         self.seconds: dict[str, float] = {}
         """How long each part of the last truth took."""
         self._task: Task | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._channel: Channel | None = None
-        self._folder = ""
-        self._printed = bytearray()
-        self._reader: threading.Thread | None = None
+        self._process: OracleProcess | None = None
+        self._printed = ""
 
     def start(self) -> None:
         """Start the process, if it does not run.
@@ -87,42 +75,7 @@ class Oracle:
             JudgeError: it does not come up.
             TaskError: called from within a reference.
         """
-        if self._process is not None and self._process.poll() is None:
-            return
-        self._kill()
-        if os.environ.get(NESTED):
-            raise TaskError(
-                "a reference asked for its own judgement while it was being loaded",
-                hint='put what runs on import under: if __name__ == "__main__"',
-            )
-        self._folder = tempfile.mkdtemp(prefix="kernelwright-oracle-")
-        self._channel, theirs = Channel.pair()
-        reading, writing = os.pipe()
-        self._process = subprocess.Popen(
-            [self.python, "-I", "-m", "kernelwright.evaluation.oracle", str(theirs.fileno())],
-            stdin=subprocess.DEVNULL,
-            stdout=writing,
-            stderr=writing,
-            cwd=self._folder,
-            env=self._environment(),
-            pass_fds=(theirs.fileno(),),
-            start_new_session=True,
-        )
-        theirs.close()
-        os.close(writing)
-        self._printed = bytearray()
-        self._reader = threading.Thread(
-            target=_drain, args=(reading, self._printed), name="oracle output", daemon=True
-        )
-        self._reader.start()
-        try:
-            self._channel.receive(START_SECONDS)
-        except ChannelError as problem:
-            self._kill()
-            raise JudgeError(
-                f"the oracle did not start: {problem}\n{self.output()}".rstrip(),
-                hint=f"{self.python} -c 'import kernelwright' must work",
-            ) from problem
+        self._running()
 
     def inspect(self, request: dict[str, Any]) -> dict[str, Any]:
         """Run a foreign file and describe it; the ``inspector`` of :func:`load_task`.
@@ -220,11 +173,14 @@ class Oracle:
 
     def output(self) -> str:
         """The last part of what the reference printed."""
-        return bytes(self._printed).decode("utf-8", "replace").strip()
+        return self._printed if self._process is None else self._process.output()
 
     def close(self) -> None:
         """Kill the process; a later question starts a new one."""
-        self._kill()
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            self._printed = process.output()
 
     def __enter__(self) -> "Oracle":
         return self
@@ -232,26 +188,33 @@ class Oracle:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _running(self) -> OracleProcess:
+        if self._process is None or not self._process.runs():
+            self.close()
+            self._process = OracleProcess(self.python)
+        return self._process
+
     def _about(self, case: Case, arena: Arena, message: dict[str, Any]) -> dict[str, Any]:
         """Ask about the loaded task; loads it again if the process is new."""
         if self._task is None:
             raise JudgeError("no task was loaded into the oracle")
-        if self._process is None or self._process.poll() is not None:
+        if self._process is None or not self._process.runs():
             self.load(self._task)
         known = {"case": case.model_dump(mode="json"), "nbytes": arena.nbytes}
         return self._ask(message | known, (arena.descriptor,))
 
     def _ask(self, message: dict[str, Any], fds: tuple[int, ...] = ()) -> dict[str, Any]:
-        self.start()
-        if self._channel is None:
-            raise JudgeError("the oracle is closed")
+        process = self._running()
         try:
-            self._channel.send(message, fds)
-            answer, extra = self._channel.receive(self.deadline)
+            process.channel.send(message, fds)
+            answer, extra = process.channel.receive(self.deadline)
         except ChannelTimeout:
-            raise self._hung() from None
+            process.tell_where()
+            self.close()
+            text = f"the reference did not answer within {self.deadline:g} s"
+            raise ReferenceFailure("deadline", text, self.output()) from None
         except ChannelError:
-            raise self._died() from None
+            raise self._died(process) from None
         for descriptor in extra:
             os.close(descriptor)
         if "error" not in answer:
@@ -261,56 +224,16 @@ class Oracle:
             raise PrerequisiteError(text, hint="pip install torch")
         raise ReferenceFailure(kind, text, str(answer.get("details", "")))
 
-    def _hung(self) -> ReferenceFailure:
-        """Kill the group; first let it say where it is."""
-        if self._process is not None:
-            self._process.send_signal(signal.SIGUSR1)
-            time.sleep(0.3)
-        self._kill()
-        text = f"the reference did not answer within {self.deadline:g} s"
-        return ReferenceFailure("deadline", text, self.output())
-
-    def _died(self) -> Exception:
-        code: int | None = None
-        if self._process is not None:
-            try:
-                code = self._process.wait(5)
-            except subprocess.TimeoutExpired:
-                code = None
-        self._kill()
-        if code is None:
-            return JudgeError(f"the oracle broke off\n{self.output()}".rstrip())
+    def _died(self, process: OracleProcess) -> KernelwrightError:
+        code = process.code()
+        self.close()
         printed = self.output()
+        if code is None:
+            return JudgeError(f"the oracle broke off\n{printed}".rstrip())
         if code == 1 and "kernelwright/evaluation/" in printed and "Traceback" in printed:
             return JudgeError(f"the oracle broke\n{printed}")
-        if code < 0:
-            how = f"crashed with {_signal_name(-code)}"
-        else:
-            how = f"ended its process with exit code {code}"
+        how = f"crashed with {signal_name(-code)}" if code < 0 else f"exited with code {code}"
         return ReferenceFailure("exit", f"the reference {how}", printed)
-
-    def _kill(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                process.kill()
-            process.wait()
-        if self._channel is not None:
-            self._channel.close()
-            self._channel = None
-        if self._reader is not None:
-            self._reader.join(2)
-            self._reader = None
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = ""
-
-    def _environment(self) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in _PASSED if name in os.environ}
-        own = {"HOME": self._folder, "TMPDIR": self._folder, "LANG": "C.UTF-8", NESTED: "1"}
-        return kept | own
 
 
 def _dense(tensors: Sequence[Shaped]) -> list[Shaped]:
@@ -324,19 +247,3 @@ def _exact(tensors: Sequence[Shaped]) -> list[Shaped]:
         )
         for item in tensors
     ]
-
-
-def _drain(descriptor: int, kept: bytearray) -> None:
-    """Read what a process prints for as long as it prints; keep the end of it."""
-    with os.fdopen(descriptor, "rb", buffering=0) as stream:
-        while part := stream.read(1 << 16):
-            kept += part
-            if len(kept) > 2 * TAIL_BYTES:
-                del kept[:-TAIL_BYTES]
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -134,6 +134,7 @@ def _against(
         seed=job.seed,
         enough_time=lambda: time.monotonic() < deadline,
     )
+    side.finish()
     record = comparison(
         name, case.workload, pairs, interval, decision, margin, keep_samples=job.keep_samples
     )

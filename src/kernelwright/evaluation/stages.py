@@ -5,13 +5,15 @@ hostile values. Repeats: the same call again and again. Edges and hidden: other 
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
 from kernelwright.checks.correctness import judge
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.evaluation.arena import Array
+from kernelwright.evaluation.oracle_client import ReferenceFailure
 from kernelwright.evaluation.ring import POISONS, Ring
 from kernelwright.evaluation.trial import Trial
 from kernelwright.records.outcome import Outcome
@@ -69,7 +71,9 @@ def _declared_one(trial: Trial, case: Case, rings: Rings) -> None:
 def _stability(trial: Trial, cases: Cases, rings: Rings) -> None:
     case = cases.smoke
     for kind in inputs.hostile_kinds(case):
-        trial.correct(trial.answers.hostile(case, kind), ring=rings(case), blame=_unstable)
+        with _where_defined(trial, f"hostile {kind}"):
+            question = trial.answers.hostile(case, kind)
+            trial.correct(question, ring=rings(case), blame=_unstable)
 
 
 def _unstable(finding: Finding) -> Finding:
@@ -119,7 +123,18 @@ def _hidden(trial: Trial, cases: Cases, rings: Rings) -> None:
 
 def _other_shapes(trial: Trial, cases: list[Case]) -> None:
     for case in cases:
-        trial.correct(trial.answers.shape(case), blame=_edge)
+        with _where_defined(trial, case.note or case.workload):
+            trial.correct(trial.answers.shape(case), blame=_edge)
+
+
+@contextmanager
+def _where_defined(trial: Trial, name: str) -> Iterator[None]:
+    """Skip a case on which the reference itself fails; the verdict names it."""
+    try:
+        yield
+    except ReferenceFailure as failure:
+        skipped = trial.labels.setdefault("reference_undefined", {})
+        skipped[name] = failure.reason
 
 
 def _edge(finding: Finding) -> Finding:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from kernelwright.checks.correctness import judge
 from kernelwright.checks.finding import Finding, Rejected
@@ -38,7 +39,7 @@ class Trial:
         self.answers = answers
         self.deadline = max(deadline, LEAST_DEADLINE)
         self.checks: list[Check] = []
-        self.labels: dict[str, object] = {}
+        self.labels: dict[str, Any] = {}
         self._bound: Ring | None = None
 
     def load(self, library: Path) -> None:

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from kernelwright import sandbox
+from kernelwright import errors, sandbox
 from kernelwright.devices.measured import peaks
 from kernelwright.errors import KernelwrightError
 from kernelwright.evaluation import pipeline
@@ -121,6 +121,11 @@ class Verifier:
             self.bench.close()
 
 
+def _known_name(problem: KernelwrightError) -> str:
+    """The nearest class that the other side knows too."""
+    return next(one.__name__ for one in type(problem).__mro__ if hasattr(errors, one.__name__))
+
+
 def _half_of_memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
@@ -138,7 +143,7 @@ def serve(channel: Channel, verifier: Verifier) -> None:
             answer = getattr(verifier, message["do"])(message)
         except KernelwrightError as problem:
             answer = {
-                "error": type(problem).__name__,
+                "error": _known_name(problem),
                 "message": problem.message,
                 "hint": problem.hint,
             }

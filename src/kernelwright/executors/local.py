@@ -217,7 +217,11 @@ class LocalExecutor:
         return language.build(
             job.candidate,
             entry=job.task.entry,
-            prototype=contract.prototype(job.task, job.candidate.language),
+            prototype=contract.prototype(
+                job.task,
+                job.candidate.language,
+                workspace=contract.wants_workspace(job.task, job.candidate.source),
+            ),
             sandbox=job.sandbox,
         )
 

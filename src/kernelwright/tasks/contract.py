@@ -4,8 +4,6 @@
 follow it. This module describes; it neither draws inputs nor runs anything.
 """
 
-import keyword
-import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,23 +37,8 @@ CUDA_TYPES = CPP_TYPES | {
     "float16": "__half", "bfloat16": "__nv_bfloat16",
     "float8_e4m3fn": "__nv_fp8_e4m3", "float8_e5m2": "__nv_fp8_e5m2",
 }  # fmt: skip
-ITEM_BYTES = {
-    "float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1,
-    "float8_e5m2": 1, "int64": 8, "int32": 4, "int16": 2, "int8": 1, "uint8": 1, "bool": 1,
-}  # fmt: skip
 NARROW = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 """Types too narrow to sum in; a scalar of one is rounded to it and passed as ``float``."""
-_RESERVED = set(
-    re.findall(
-        r"\w+",
-        """alignas alignof and asm auto bitand bitor bool break case catch char class compl const
-        constexpr continue decltype default delete do double else enum explicit export extern
-        false float for friend goto if inline int long mutable namespace new noexcept not nullptr
-        operator or private protected public register restrict return short signed sizeof static
-        struct switch template this throw true try typedef typeid typename union unsigned using
-        virtual void volatile while xor main stream workspace""",
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -191,17 +174,6 @@ def scalar_value(dtype: str, value: float) -> float | int | bool:
     if dtype in ("float64", "float32"):
         return float(np.dtype(dtype).type(value))
     return float(np.float32(value).astype(getattr(ml_dtypes, dtype, np.float16)))
-
-
-def identifier(text: str, taken: set[str]) -> str:
-    """A C and Python identifier made of ``text`` that is not in ``taken``; adds it there."""
-    name = re.sub(r"\W", "_", text, flags=re.ASCII).strip("_") or "value"
-    name = f"_{name}" if name[0].isdigit() else name
-    name = name[:60]
-    while name in taken or name in _RESERVED or keyword.iskeyword(name):
-        name += "_"
-    taken.add(name)
-    return name
 
 
 def _c_form(task: Task, case: Case, language: str, workspace: bool) -> str:

@@ -1,0 +1,158 @@
+"""What the judge makes of candidates, honest and otherwise, each in a real process."""
+
+from __future__ import annotations
+
+import pytest
+
+from kernelwright.executors.local import LocalExecutor
+from kernelwright.records.outcome import Outcome
+from kernelwright.records.rung import Rung
+from tests.device import judging
+from tests.device.judging import RIGHT, body
+
+
+@pytest.fixture(scope="module")
+def court(tmp_path_factory):
+    executor = LocalExecutor(threads=2, cache=tmp_path_factory.mktemp("cache"))
+    yield judging.Court(executor, judging.task())
+    executor.close()
+
+
+def test_the_session_names_every_baseline_or_why_it_is_missing(court):
+    found = {one.name: one for one in court.session.baselines}
+    assert set(found) == {"loop", "numpy", "eager", "fused", "compile"}
+    assert all(bool(one.time_us) != bool(one.missing) for one in found.values())
+    assert found["fused"].missing
+    assert court.session.strongest in found
+
+
+@pytest.mark.parametrize("plan", [judging.DRAFT, judging.SCREEN, judging.FULL, judging.CONFIRM])
+def test_an_honest_candidate_passes_every_rung(court, plan):
+    found = court.judge(judging.LOOP, plan)
+    assert found.outcome is Outcome.PASSED, (found.reason, found.evidence)
+    assert found.build is not None
+    assert len(found.build.binary) == 64
+    if plan.rung > Rung.DRAFT:
+        assert found.measurements[0].time_us.median > 0
+        assert found.comparisons[0].baseline == court.session.strongest or plan is judging.CONFIRM
+
+
+def test_confirm_compares_with_every_baseline_that_can_be_had(court):
+    found = court.judge(judging.LOOP, judging.CONFIRM)
+    named = {one.baseline for one in found.comparisons} | set(found.evidence["missing_baselines"])
+    assert named == {"loop", "numpy", "eager", "fused", "compile"}
+    assert found.evidence["same_binary_as_first_build"] is True
+
+
+WRONG = {
+    "off by one per cent": (f"{RIGHT} y[5] *= 1.01f;", Outcome.WRONG_VALUES),
+    "one output never written": (
+        RIGHT.replace("q,", "(float*)malloc(M * 4 + 4),", 1),
+        Outcome.WRONG_VALUES,
+    ),
+    "last row never written": (
+        "honest(x, s, y, q, alpha, M > 7 ? M - 1 : M, N);",
+        Outcome.WRONG_VALUES,
+    ),
+    "not a number": (f"{RIGHT} y[3] = NAN;", Outcome.NOT_FINITE),
+    "infinite": (f"{RIGHT} q[0] = INFINITY;", Outcome.NOT_FINITE),
+    "error code": (f"{RIGHT} return 7;", Outcome.RUNTIME_ERROR),
+    "writes past the end": (f"{RIGHT} q[M] = 1;", Outcome.OUT_OF_BOUNDS),
+    "writes before the start": (f"{RIGHT} y[-1] = 1;", Outcome.OUT_OF_BOUNDS),
+    "changes an input": (f"{RIGHT} ((float*)x)[2] += 1;", Outcome.INPUT_MUTATED),
+    "unshifted exponential": (
+        f"{RIGHT} for (int64_t i = 0; i < M; ++i) {{ float top = -INFINITY; "
+        "for (int64_t j = 0; j < N; ++j) top = std::fmax(top, x[i * N + j]); "
+        "for (int64_t j = 0; j < N; ++j) "
+        "y[i * N + j] = alpha * (std::exp(x[i * N + j]) / std::exp(top)) + s[i]; }",
+        Outcome.NUMERICALLY_UNSTABLE,
+    ),
+    "segmentation fault": ("*(volatile int*)8 = 1;", Outcome.CRASHED),
+    "abort": ("abort();", Outcome.CRASHED),
+    "leaves with zero": ("_exit(0);", Outcome.CRASHED),
+    "unwinds to nowhere": ("throw 1;", Outcome.CRASHED),
+    "stale after the first calls": (
+        f"static int calls = 0; if (++calls < 12) {{ {RIGHT} }}",
+        Outcome.STALE_OR_CACHED_OUTPUT,
+    ),
+    "remembers the first answer": (
+        f"static float* kept = nullptr; {RIGHT} "
+        "if (N == 512) { if (!kept) { kept = (float*)malloc(4 * M * N); "
+        "memcpy(kept, y, 4 * M * N); } else memcpy(y, kept, 4 * M * N); }",
+        Outcome.STALE_OR_CACHED_OUTPUT,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_candidate_is_rejected_for_the_right_reason(court, name):
+    text, outcome = WRONG[name]
+    found = court.judge(body(text))
+    assert found.outcome is outcome, (found.reason, found.evidence)
+    assert found.reason
+    assert not found.measurements
+    assert not found.comparisons
+
+
+def test_edges_are_seen_at_the_full_rung(court):
+    source = body(
+        f"{RIGHT} if (N % 16) y[M * N - 1] = 0;".replace("N % 16", "N % 2 == 0 && N < 40")
+    )
+    found = court.judge(source, judging.FULL)
+    assert found.outcome is Outcome.EDGE_CASE_FAILED, (found.reason, found.evidence)
+    assert "axes" in found.evidence
+
+
+def test_a_race_is_seen_by_repeating(court):
+    text = f"static int calls = 0; {RIGHT} if (M == 7 && ++calls == 30) q[0] += 1;"
+    found = court.judge(body(text), judging.FULL)
+    assert found.outcome is Outcome.NONDETERMINISTIC
+
+
+BROKEN = {
+    "syntax": ("extern int blend(", Outcome.BUILD_ERROR),
+    "no entry": ("int other() { return 0; }", Outcome.SIGNATURE_ERROR),
+    "other arguments": ('extern "C" int blend(const float* x) { return 0; }',
+                        Outcome.SIGNATURE_ERROR),
+    "undefined symbol": (
+        body("extern \"C\" int nowhere(); return nowhere();".replace(
+            'extern "C" int nowhere();', ""), 'extern "C" int nowhere();'),
+        Outcome.BUILD_ERROR,
+    ),
+    "header": ("// /// kernelwright\n// tune.X = [\n// ///\n" + judging.LOOP, Outcome.PARSE_ERROR),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in BROKEN if name != "header"])
+def test_what_cannot_be_built_says_why(court, name):
+    text, outcome = BROKEN[name]
+    found = court.judge(text, judging.DRAFT)
+    assert found.outcome is outcome, (found.reason, found.evidence, found.build)
+    assert found.reason
+
+
+def test_a_hang_ends_at_its_deadline_and_the_judge_goes_on(court):
+    found = court.judge(body("for (volatile int i = 0;; i = 0) {}"))
+    assert found.outcome is Outcome.TIMEOUT
+    assert court.judge(judging.LOOP).outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'for (long i = 0; i < 20000000; ++i) puts("{"x" * 50}"); {RIGHT}',
+        f"for (int i = 0; i < 3; ++i) if (fork() == 0) {{ setsid(); sleep(60); _exit(0); }} {RIGHT}",
+        f"for (int i = 0; i < 100000; ++i) if (fork() == 0) {{ pause(); }} {RIGHT}",
+        "while (true) { void* p = malloc(1 << 28); if (p) memset(p, 1, 1 << 28); else break; } "
+        f"{RIGHT}",
+    ],
+    ids=["prints a gigabyte", "leaves children", "forks without end", "eats memory"],
+)
+def test_a_nuisance_cannot_stop_the_judge(court, text):
+    found = court.judge(body(text))
+    assert found.outcome in Outcome
+    assert court.judge(judging.LOOP).outcome is Outcome.PASSED
+
+
+def test_two_sandboxes_off_and_auto_agree(court):
+    assert court.judge(judging.LOOP, sandbox="off").outcome is Outcome.PASSED
