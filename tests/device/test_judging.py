@@ -44,6 +44,22 @@ def test_confirm_compares_with_every_baseline_that_can_be_had(court):
     assert found.evidence["same_binary_as_first_build"] is True
 
 
+UNSHIFTED = f"""{RIGHT}
+for (int64_t i = 0; i < M; ++i) {{
+  float top = -INFINITY;
+  for (int64_t j = 0; j < N; ++j) top = std::fmax(top, x[i * N + j]);
+  for (int64_t j = 0; j < N; ++j)
+    y[i * N + j] = alpha * (std::exp(x[i * N + j]) / std::exp(top)) + s[i];
+}}"""
+REMEMBERS = f"""{RIGHT}
+static float* kept = nullptr;
+if (N == 512 && kept) memcpy(y, kept, 4 * M * N);
+if (N == 512 && !kept) kept = (float*)memcpy(malloc(4 * M * N), y, 4 * M * N);"""
+CHILDREN = f"""{RIGHT}
+for (int i = 0; i < 3; ++i) if (fork() == 0) {{ setsid(); sleep(60); _exit(0); }}"""
+EATS = f"""
+while (void* p = malloc(1 << 28)) memset(p, 1, 1 << 28);
+{RIGHT}"""
 WRONG = {
     "off by one per cent": (f"{RIGHT} y[5] *= 1.01f;", Outcome.WRONG_VALUES),
     "one output never written": (
@@ -61,10 +77,7 @@ WRONG = {
     "writes before the start": (f"{RIGHT} y[-1] = 1;", Outcome.OUT_OF_BOUNDS),
     "changes an input": (f"{RIGHT} ((float*)x)[2] += 1;", Outcome.INPUT_MUTATED),
     "unshifted exponential": (
-        f"{RIGHT} for (int64_t i = 0; i < M; ++i) {{ float top = -INFINITY; "
-        "for (int64_t j = 0; j < N; ++j) top = std::fmax(top, x[i * N + j]); "
-        "for (int64_t j = 0; j < N; ++j) "
-        "y[i * N + j] = alpha * (std::exp(x[i * N + j]) / std::exp(top)) + s[i]; }",
+        UNSHIFTED,
         Outcome.NUMERICALLY_UNSTABLE,
     ),
     "segmentation fault": ("*(volatile int*)8 = 1;", Outcome.CRASHED),
@@ -76,9 +89,7 @@ WRONG = {
         Outcome.STALE_OR_CACHED_OUTPUT,
     ),
     "remembers the first answer": (
-        f"static float* kept = nullptr; {RIGHT} "
-        "if (N == 512) { if (!kept) { kept = (float*)malloc(4 * M * N); "
-        "memcpy(kept, y, 4 * M * N); } else memcpy(y, kept, 4 * M * N); }",
+        REMEMBERS,
         Outcome.STALE_OR_CACHED_OUTPUT,
     ),
 }
@@ -141,10 +152,9 @@ def test_a_hang_ends_at_its_deadline_and_the_judge_goes_on(court):
     "text",
     [
         f'for (long i = 0; i < 20000000; ++i) puts("{"x" * 50}"); {RIGHT}',
-        f"for (int i = 0; i < 3; ++i) if (fork() == 0) {{ setsid(); sleep(60); _exit(0); }} {RIGHT}",
+        CHILDREN,
         f"for (int i = 0; i < 100000; ++i) if (fork() == 0) {{ pause(); }} {RIGHT}",
-        "while (true) { void* p = malloc(1 << 28); if (p) memset(p, 1, 1 << 28); else break; } "
-        f"{RIGHT}",
+        EATS,
     ],
     ids=["prints a gigabyte", "leaves children", "forks without end", "eats memory"],
 )
