@@ -4,6 +4,7 @@
 follow it. This module describes; it neither draws inputs nor runs anything.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
