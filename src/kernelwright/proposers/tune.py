@@ -35,7 +35,7 @@ STARTUP = 8
 MOST_TRIALS = 300
 """Trials a study is rebuilt from, the latest first kept."""
 WALKS = 200
-"""Random steps away from a used suggestion in a space too large to list."""
+"""Steps towards a suggestion that cannot be used, in a space too large to list."""
 
 Key = tuple[int, ...]
 """A point as one index a tunable."""
@@ -142,6 +142,8 @@ class Tune:
             return wish
         if left is not None:
             return min(left, key=lambda key: (_distance(structure, key, wish), key))
+        if not structure.tried:
+            structure.tried[structure.key(structure.space.default())] = _Tried()
         return _walk(structure, wish, random.Random(seed))
 
 
@@ -202,15 +204,22 @@ def _distance(structure: _Structure, key: Key, wish: Key) -> float:
 
 
 def _walk(structure: _Structure, wish: Key, chance: random.Random) -> Key | None:
-    """A new point some random steps away, or None after :data:`WALKS` steps."""
+    """A new point between the nearest tried one and the wish, or None after :data:`WALKS` steps.
+
+    Every step stays among valid points: where constraints leave few, chance alone finds none.
+    """
     sizes = [len(listed) for listed in structure.choices.values()]
     movable = [at for at, size in enumerate(sizes) if size > 1]
-    here = list(wish)
+    known = min(structure.tried, key=lambda key: (_distance(structure, key, wish), key))
+    here = list(known)
     for _ in range(WALKS):
         at = chance.choice(movable)
-        here[at] = chance.randrange(sizes[at])
+        before = here[at]
+        here[at] = wish[at] if chance.random() < 0.5 else chance.randrange(sizes[at])
         if structure.is_new(tuple(here)):
             return tuple(here)
+        if not structure.space.is_valid(structure.point(tuple(here))):
+            here[at] = before
     return None
 
 

@@ -49,14 +49,9 @@ class Journal:
             DifferenceError: it is not what the store holds.
             StoreError: it could not be written.
         """
-        items = {
-            "candidates": [candidate.id for candidate in step.candidates],
-            "claims": [_claim(claim) for claim in step.claims],
-            "evaluations": [_evaluation(stored) for stored in step.evaluations],
-            "posts": [post.to_json() for post in step.posts],
-            "events": _events(step.events),
-        }
-        known = self._known(items)
+        # Texts of a step are made only while there is something to compare them with.
+        items = {} if self._is_over() and self.writer else _items(step)
+        known = bool(items) and self._known(items)
         if not known:
             if self.writer is None:
                 raise DifferenceError(f"a step that is not stored: {_describe(items)}")
@@ -68,6 +63,9 @@ class Journal:
         for kind, past in self._past.items():
             if self._at[kind] < len(past):
                 raise DifferenceError(f"not decided again, {kind}: {past[self._at[kind]]}")
+
+    def _is_over(self) -> bool:
+        return all(self._at[kind] == len(past) for kind, past in self._past.items())
 
     def _known(self, items: dict[str, list[str]]) -> bool:
         """Whether the step is stored; steps are atomic, so one is stored whole or not at all."""
@@ -84,6 +82,16 @@ class Journal:
         if len(answers) > 1:
             raise DifferenceError(f"a step that is stored in part: {_describe(items)}")
         return True in answers or not answers
+
+
+def _items(step: Step) -> dict[str, list[str]]:
+    return {
+        "candidates": [candidate.id for candidate in step.candidates],
+        "claims": [_claim(claim) for claim in step.claims],
+        "evaluations": [_evaluation(stored) for stored in step.evaluations],
+        "posts": [post.to_json() for post in step.posts],
+        "events": _events(step.events),
+    }
 
 
 def _claim(claim: Claim) -> str:

@@ -17,8 +17,6 @@ in which it arrived.
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import chain, takewhile
 
 from kernelwright.records.rung import Rung
 from kernelwright.search.score import Score
@@ -34,7 +32,10 @@ class _Step:
     seen: int = 0
     ranked: list[Key] = field(default_factory=list)
     waiting: list[Key] = field(default_factory=list)
-    coarse: set[str] = field(default_factory=set)
+    coarse: list[Key] = field(default_factory=list)
+    """Those of the waiting who need no quota."""
+    aside: list[tuple[Key, bool]] = field(default_factory=list)
+    """Barred by the present champion, and whether they were coarse."""
     scores: dict[str, Score] = field(default_factory=dict)
 
 
@@ -52,8 +53,18 @@ class Ladder:
         self.eta = eta
         self._steps = {rung: _Step() for rung in rungs}
         self._next = dict(zip(self.rungs, self.rungs[1:], strict=False))
-        self.champion: str = ""
+        self._champion = ""
+
+    @property
+    def champion(self) -> str:
         """Id of the leader at the last rung, whose intervals bar the way."""
+        return self._champion
+
+    @champion.setter
+    def champion(self, candidate: str) -> None:
+        if candidate != self._champion:
+            self._champion = candidate
+            self._take_back()
 
     def add(self, candidate: str, rung: Rung, score: Score | None, *, coarse: bool) -> None:
         """A rung has seen a candidate; ``score`` is None if it failed."""
@@ -67,7 +78,7 @@ class Ladder:
         if rung in self._next:
             insort(step.waiting, key)
             if coarse and rung is self.rungs[0]:
-                step.coarse.add(candidate)
+                insort(step.coarse, key)
 
     def score(self, candidate: str, rung: Rung) -> Score | None:
         """What a candidate scored at a rung, if it passed there."""
@@ -86,12 +97,12 @@ class Ladder:
         """Who goes up by the rule, and to which rung; the highest rung first."""
         for rung in reversed(self.rungs[:-1]):
             step = self._steps[rung]
+            self._set_aside(rung)
             quota = step.seen // self.eta
-            coarse = sorted((-step.scores[candidate].value, candidate) for candidate in step.coarse)
-            within = takewhile(partial(self._within, step, quota), step.waiting)
-            for _, candidate in chain(within, coarse):
-                if not self.barred(candidate, rung):
-                    return candidate, self._next[rung]
+            if step.waiting and bisect_left(step.ranked, step.waiting[0]) < quota:
+                return step.waiting[0][1], self._next[rung]
+            if step.coarse:
+                return step.coarse[0][1], self._next[rung]
         return None
 
     def otherwise_idle(self, *, only_hopeful: bool) -> tuple[str, Rung] | None:
@@ -102,21 +113,18 @@ class Ladder:
                 while other candidates are still being written or built.
         """
         for rung in self.rungs[:-1]:
-            for _, candidate in self._steps[rung].waiting:
-                if self.barred(candidate, rung):
-                    continue
-                if only_hopeful and not self._hopeful(candidate, rung):
-                    break
-                return candidate, self._next[rung]
+            self._set_aside(rung)
+            for _, candidate in self._steps[rung].waiting[:1]:
+                if not only_hopeful or self._hopeful(candidate, rung):
+                    return candidate, self._next[rung]
         return None
 
     def promote(self, candidate: str, to: Rung) -> None:
         """A candidate leaves the rung below ``to``."""
         below = self.rungs[self.rungs.index(to) - 1]
         step = self._steps[below]
-        key = (-step.scores[candidate].value, candidate)
-        del step.waiting[bisect_left(step.waiting, key)]
-        step.coarse.discard(candidate)
+        _remove(step.waiting, (-step.scores[candidate].value, candidate))
+        _remove(step.coarse, (-step.scores[candidate].value, candidate))
 
     def barred(self, candidate: str, rung: Rung) -> bool:
         """Whether its interval lies wholly under the champion's at that rung."""
@@ -125,10 +133,33 @@ class Ladder:
             return False
         return self._steps[rung].scores[candidate].high < champion.low
 
-    @staticmethod
-    def _within(step: _Step, quota: int, key: Key) -> bool:
-        return bisect_left(step.ranked, key) < quota
+    def _set_aside(self, rung: Rung) -> None:
+        """Take barred candidates off the front, so that nobody looks at them again and again."""
+        step = self._steps[rung]
+        for queue in (step.waiting, step.coarse):
+            while queue and self.barred(queue[0][1], rung):
+                key = queue[0]
+                step.aside.append((key, _remove(step.coarse, key)))
+                _remove(step.waiting, key)
+
+    def _take_back(self) -> None:
+        """Another champion bars others."""
+        for step in self._steps.values():
+            for key, coarse in step.aside:
+                insort(step.waiting, key)
+                if coarse:
+                    insort(step.coarse, key)
+            step.aside.clear()
 
     def _hopeful(self, candidate: str, rung: Rung) -> bool:
         champion = self._steps[rung].scores.get(self.champion)
         return champion is None or self._steps[rung].scores[candidate].value > champion.value
+
+
+def _remove(queue: list[Key], key: Key) -> bool:
+    """Take a key out of a sorted list; whether it was there."""
+    at = bisect_left(queue, key)
+    if at == len(queue) or queue[at] != key:
+        return False
+    del queue[at]
+    return True

@@ -60,7 +60,9 @@ class Scheduler:
         self.plans = {plan.rung: plan for plan in plans}
         timed = [rung for rung in self.plans if Rung.DRAFT < rung < Rung.CONFIRM]
         parents = plugins.load("parents", spec.parents)(spec.seed)
-        self._standings = Standings(Ladder(timed, rungs.ETA), parents, spec.target)
+        self._standings = Standings(
+            Ladder(timed, rungs.ETA), parents, spec.target, confirms=Rung.CONFIRM in self.plans
+        )
         self._people = self._standings.people
         self.ledger = Ledger(rungs.PRIOR_S)
         self.limits = Limits(spec.budget)
@@ -139,6 +141,9 @@ class Scheduler:
         for copy in copies:
             self._number += 1
             self._record(self._number, self._people.known[copy.candidate], copy)
+        if claim.rung is Rung.CONFIRM and not evaluation.passed:
+            # Those whom the dropped champion barred deserve their looks.
+            self._searching, self._ended = True, False
         if self._searching and (reason := self._reason_to_stop(evaluation)):
             self._searching, self._reason = False, reason
 

@@ -32,8 +32,19 @@ class Coronation:
 class Standings:
     """The candidates of one run, ranked."""
 
-    def __init__(self, ladder: Ladder, parents: Parents, target: float | None) -> None:
+    def __init__(
+        self, ladder: Ladder, parents: Parents, target: float | None, *, confirms: bool = True
+    ) -> None:
+        """Begin empty.
+
+        Args:
+            ladder: the timed rungs.
+            parents: the rule that is told of every look.
+            target: the speedup that ends a search.
+            confirms: whether leaders are confirmed; not on a landscape that recorded none.
+        """
         self.ladder = ladder
+        self._last = (Rung.CONFIRM,) if confirms else ()
         self.parents = parents
         self.finals = Finals(target)
         self.people = Population()
@@ -76,8 +87,10 @@ class Standings:
         """A look ended: a new champion, if it made one, and what it taught."""
         if look.rung is Rung.CONFIRM:
             self.finals.add(look)
-            # A dropped champion bars nobody's way any more.
-            self.ladder.champion = self._leader()
+            leader = self._leader()
+            if leader != self.champion:
+                # A dropped champion bars nobody's way any more, and was no reason to give up.
+                self.ladder.champion, self.since_champion = leader, 0
             return None, []
         found = self.score(look)
         coarse = candidate.id in self.people.coarse
@@ -100,17 +113,19 @@ class Standings:
     def path(self, rung: Rung) -> tuple[Rung, ...]:
         """Looks still needed after one at ``rung`` to end with a confirmed number."""
         passed = max(rung, self.ladder.best_rung())
-        return (*(later for later in self.ladder.rungs if later > passed), Rung.CONFIRM)
+        return (*(later for later in self.ladder.rungs if later > passed), *self._last)
 
     def urgent(self) -> str | None:
         """A champion whose confirm would end the search at once."""
         look = self.people.look(self.champion, self.top)
-        if look is None or self.champion in self.finals.verdicts:
+        if look is None or not self._last or self.champion in self.finals.verdicts:
             return None
         return self.champion if self.finals.ends_search(look) else None
 
     def to_confirm(self) -> str | None:
         """Whom to confirm at the end, or None when that is done."""
+        if not self._last:
+            return None
         return self.finals.next(self.ladder.leaders(), self._looked_faster)
 
     def has_plateau(self, length: int, in_flight: Sequence[str]) -> bool:

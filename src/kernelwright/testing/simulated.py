@@ -9,6 +9,7 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.proposers.base import seed_from
@@ -135,7 +136,10 @@ class SimulatedExecutor(Simulation):
         self.judged.append((job.number, candidate.id, rung))
         truth = self._truth(candidate)
         seconds = truth.seconds.get(rung, SECONDS[rung])
-        cost = {"seconds": seconds, "device_seconds": 0.0 if rung is Rung.DRAFT else seconds}
+        cost: dict[str, Any] = {
+            "seconds": seconds,
+            "device_seconds": 0.0 if rung is Rung.DRAFT else seconds,
+        }
         if truth.outcome is not Outcome.PASSED and rung >= truth.fails_at:
             return Evaluation(
                 candidate=candidate.id, rung=rung, outcome=truth.outcome, reason="made up", **cost

@@ -1,0 +1,118 @@
+"""Promotion: the rule, nobody starves, nobody barred goes up, arrival order does not matter."""
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelwright.records.rung import Rung
+from kernelwright.search.ladder import Ladder
+from kernelwright.search.score import Score
+
+RUNGS = (Rung.SMOKE, Rung.SCREEN, Rung.FULL)
+logs = st.one_of(st.none(), st.floats(-1, 1, allow_nan=False))
+populations = st.lists(logs, min_size=1, max_size=40)
+
+
+def score(low, width=0.05):
+    return None if low is None else Score(low, low, low + width, math.exp(low))
+
+
+def ladder(values, eta=3, coarse=()):
+    made = Ladder(RUNGS, eta)
+    for at, low in enumerate(values):
+        made.add(f"c{at:03}", Rung.SMOKE, score(low), coarse=at in coarse)
+    return made
+
+
+def drain(made):
+    """Everybody who goes up by the rule, in order."""
+    up = []
+    while (found := made.promotable()) is not None:
+        made.promote(*found)
+        up.append(found[0])
+    return up
+
+
+@given(populations)
+def test_exactly_the_top_third_goes_up(values):
+    ranked = sorted((-low, f"c{at:03}") for at, low in enumerate(values) if low is not None)
+    assert drain(ladder(values)) == [name for _, name in ranked[: len(values) // 3]]
+
+
+@given(populations, st.randoms(use_true_random=False))
+def test_the_order_of_arrival_changes_nothing(values, chance):
+    names = list(range(len(values)))
+    chance.shuffle(names)
+    made = Ladder(RUNGS, 3)
+    for at in names:
+        made.add(f"c{at:03}", Rung.SMOKE, score(values[at]), coarse=False)
+    assert drain(made) == drain(ladder(values))
+
+
+@given(populations)
+def test_who_went_up_early_stays_within_the_rule(values):
+    """Promoting after every arrival sends up a superset of promoting at the end."""
+    made, early = Ladder(RUNGS, 3), []
+    for at, low in enumerate(values):
+        made.add(f"c{at:03}", Rung.SMOKE, score(low), coarse=False)
+        early += drain(made)
+    assert set(drain(ladder(values))) <= set(early)
+    assert len(early) == len(set(early))
+
+
+@given(populations)
+def test_nobody_starves_when_the_device_would_idle(values):
+    made = ladder(values)
+    up = []
+    while (found := made.promotable() or made.otherwise_idle(only_hopeful=False)) is not None:
+        made.promote(*found)
+        up.append(found[0])
+    assert sorted(up) == [f"c{at:03}" for at, low in enumerate(values) if low is not None]
+
+
+@given(populations, st.floats(-1, 1), st.integers(0, 39))
+def test_nobody_under_the_champion_goes_up(values, height, coarse):
+    made = ladder(values, coarse=(coarse,))
+    for rung in RUNGS:
+        made.add("champion", rung, score(height), coarse=False)
+    made.promote("champion", Rung.SCREEN)
+    made.promote("champion", Rung.FULL)
+    made.champion = "champion"
+    up = drain(made)
+    while (found := made.otherwise_idle(only_hopeful=False)) is not None:
+        made.promote(*found)
+        up.append(found[0])
+    under = {f"c{at:03}" for at, low in enumerate(values) if low is None or low + 0.05 < height}
+    everybody = {f"c{at:03}" for at in range(len(values))}
+    assert set(up) == everybody - under
+    made.champion = ""
+    while (found := made.otherwise_idle(only_hopeful=False)) is not None:
+        made.promote(*found)
+        up.append(found[0])
+    assert set(up) == {f"c{at:03}" for at, low in enumerate(values) if low is not None}
+
+
+def test_a_structure_needs_no_third():
+    made = ladder([0.5, 0.4, 0.3, 0.2], coarse=(3,))
+    assert drain(made) == ["c000", "c003"]
+
+
+def test_the_highest_rung_comes_first():
+    made = ladder([0.1, 0.2, 0.3])
+    for at in range(3):
+        made.add(f"d{at}", Rung.SCREEN, score(at / 10), coarse=False)
+    assert made.promotable() == ("d2", Rung.FULL)
+
+
+def test_idling_prefers_the_lowest_rung_and_may_ask_for_hope():
+    made = ladder([0.1])
+    made.add("d", Rung.SCREEN, score(0.2), coarse=False)
+    assert made.otherwise_idle(only_hopeful=False) == ("c000", Rung.SCREEN)
+    for rung in RUNGS:
+        made.add("champion", rung, score(0.12), coarse=False)
+    made.promote("champion", Rung.SCREEN)
+    made.promote("champion", Rung.FULL)
+    made.champion = "champion"
+    # c000 is not barred, but scored below the champion; d scored above it.
+    assert made.otherwise_idle(only_hopeful=True) == ("d", Rung.FULL)
