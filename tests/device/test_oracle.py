@@ -13,7 +13,8 @@ import pytest
 
 from kernelwright.errors import JudgeError, PrerequisiteError, TaskError
 from kernelwright.evaluation.arena import numpy_dtype
-from kernelwright.evaluation.oracle_client import NESTED, Oracle, ReferenceFailure
+from kernelwright.evaluation.oracle_client import Oracle, ReferenceFailure
+from kernelwright.evaluation.oracle_process import NESTED
 from kernelwright.tasks import contract, edges, inputs, suites
 from kernelwright.tasks.load import load_task
 
@@ -147,7 +148,7 @@ HOSTILE = {
         "differs between",
     ),
     "deadline": ("    import time\n    time.sleep(60)\n", "did not answer within 3 s"),
-    "exit": ("    import os\n    os._exit(0)\n", "ended its process with exit code 0"),
+    "exit": ("    import os\n    os._exit(0)\n", "exited with code 0"),
 }
 
 

@@ -15,9 +15,9 @@ import numpy as np
 from kernelwright.errors import TaskError
 from kernelwright.plugins import nearest
 from kernelwright.records.task import DTYPES, Task
-from kernelwright.tasks.contract import identifier
 from kernelwright.tasks.foreign import build, defined, first_line, source_of, tree_of
 from kernelwright.tasks.format import Inputs, Inspector, Spec
+from kernelwright.tasks.identifier import identifier
 
 
 class PythonCallable:

@@ -27,6 +27,7 @@ from kernelwright.records.task import (
     Values,
     Workload,
 )
+from kernelwright.tasks.notes import notes
 
 CPP_TYPES = {
     "float64": "double", "float32": "float", "float16": "_Float16", "bfloat16": "uint16_t",
@@ -192,39 +193,14 @@ def _c_form(task: Task, case: Case, language: str, workspace: bool) -> str:
         words.append("void* workspace")
     if language == "cuda":
         words.append("cudaStream_t stream")
-    lines = [f"// {line}" for line in _notes(task, case)]
+    lines = [f"// {line}" for line in notes(task, case)]
     return "\n".join([*lines, f'extern "C" int {task.entry}({", ".join(words)});'])
 
 
 def _python_form(task: Task, case: Case) -> str:
     words = [item.name for item in arguments(case) if item.kind != "strides"]
-    lines = [f"# {line}" for line in _notes(task, case)]
+    lines = [f"# {line}" for line in notes(task, case)]
     return "\n".join([*lines, f"def {task.entry}({', '.join(words)}): ..."])
-
-
-def _notes(task: Task, case: Case) -> list[str]:
-    """What a writer must know of each tensor: shape in axes, type, access, storage."""
-    lines = []
-    symbolic = {item.name: item.shape for item in (*task.inputs, *task.outputs)}
-    ranges = {item.name: item.values for item in task.inputs}
-    for item in arguments(case):
-        if item.kind != "tensor" or item.tensor is None:
-            continue
-        shape = ", ".join(str(extent) for extent in symbolic[item.name])
-        access = "read only" if item.role == "input" else "to be written"
-        storage = "strides in elements" if item.tensor.strided else "contiguous"
-        line = f"{item.name}: [{shape}] {item.dtype}, {storage}, {access}"
-        values = ranges.get(item.name)
-        if values is not None and values.kind == "integers":
-            low, high = (f"{v:g}" if isinstance(v, float) else v for v in (values.low, values.high))
-            line += f", values from {low} to below {high}"
-        lines.append(line)
-    derived = {k: v for k, v in task.axes.items() if v not in ("free", "fixed")}
-    lines += [f"{name} = {text}" for name, text in derived.items()]
-    aligned = f"Tensors are aligned to {case.alignment} bytes"
-    if case.device == "cpu" and "free" in task.axes.values():
-        aligned += ", in one check of small shapes only to an element"
-    return [*lines, aligned]
 
 
 def _shaped(item: Tensor, types: dict[str, str], known: dict[str, int]) -> Shaped:

@@ -13,9 +13,13 @@ from kernelwright import expressions
 from kernelwright.errors import TaskError
 from kernelwright.expressions import ExpressionError
 from kernelwright.records.task import Case, Device, Task, Workload
-from kernelwright.tasks.contract import ITEM_BYTES, resolve, workload
+from kernelwright.tasks.contract import resolve, workload
 from kernelwright.tasks.inputs import generator
 
+ITEM_BYTES = {
+    "float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1,
+    "float8_e5m2": 1, "int64": 8, "int32": 4, "int16": 2, "int8": 1, "uint8": 1, "bool": 1,
+}  # fmt: skip
 MAX_CASES = 12
 MAX_ELEMENTS = 1 << 20
 MAX_FLOPS = 1 << 26

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kernelwright.errors import TaskError
 from kernelwright.records.task import Reference, Scalar, Task, Tensor, Values, Workload
 from kernelwright.tasks import contract
+from kernelwright.tasks.identifier import identifier
 
 
 def make(**changes):
@@ -125,10 +126,10 @@ def test_scalars_are_rounded_as_a_kernel_gets_them():
 @given(st.lists(st.text(max_size=80), max_size=6))
 def test_any_text_becomes_a_new_identifier(texts):
     taken = {"demo"}
-    names = [contract.identifier(text, taken) for text in texts]
+    names = [identifier(text, taken) for text in texts]
     assert len({*names, "demo"}) == len(names) + 1
     for name in names:
         assert re.fullmatch(r"[A-Za-z_]\w*", name, flags=re.ASCII)
         assert not keyword.iskeyword(name)
         assert name not in ("double", "template", "stream")
-    assert contract.identifier("fc1.weight", set()) == "fc1_weight"
+    assert identifier("fc1.weight", set()) == "fc1_weight"

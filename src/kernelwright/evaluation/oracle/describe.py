@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelwright.evaluation.oracle.fault import Fault, user_code
-from kernelwright.evaluation.oracle.session import import_torch
+from kernelwright.evaluation.oracle.fault import Fault, import_torch, user_code
 from kernelwright.evaluation.oracle.source import (
     Slot,
     drawn,
@@ -20,7 +19,7 @@ from kernelwright.evaluation.oracle.source import (
     slots_of,
 )
 from kernelwright.records.task import DTYPES, Case, Shaped, Values
-from kernelwright.tasks.contract import identifier
+from kernelwright.tasks.identifier import identifier
 from kernelwright.tasks.inputs import draw
 
 SEED = 0

@@ -56,6 +56,19 @@ def user_code(what: str) -> Iterator[None]:
         ) from None
 
 
+def import_torch() -> Any:
+    """The framework.
+
+    Raises:
+        Fault: it is not installed.
+    """
+    try:
+        import torch
+    except ModuleNotFoundError as problem:
+        raise Fault("missing_torch", "the reference needs torch, which is missing") from problem
+    return torch
+
+
 def _tail(problem: BaseException) -> str:
     """The last lines of the traceback, frames of this package left out."""
     frames = [

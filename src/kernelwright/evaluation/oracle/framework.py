@@ -25,7 +25,8 @@ from kernelwright.evaluation.oracle.source import (
 )
 from kernelwright.evaluation.oracle.tensors import array_of, is_tensor, tensor_of
 from kernelwright.records.task import Case, Task
-from kernelwright.tasks.contract import identifier, scalar_value
+from kernelwright.tasks.contract import scalar_value
+from kernelwright.tasks.identifier import identifier
 
 Array = NDArray[Any]
 _EXACT = torch.float64

@@ -57,7 +57,7 @@ class Rival:
 
             self.player = NumpyPlayer(task)
         elif name in NEEDS_TORCH:
-            from kernelwright.evaluation.oracle.session import import_torch
+            from kernelwright.evaluation.oracle.fault import import_torch
 
             import_torch().set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
             from kernelwright.evaluation.oracle.torch_players import TorchPlayer

@@ -1,6 +1,6 @@
 """What the oracle does with a request: inspect a file, load a task, draw inputs, tell the truth.
 
-It checks what the user's code returns, because everything else trusts the answer.
+One task at a time; nothing is kept between tasks.
 """
 
 import time
@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.evaluation.arena import Arena, Layout, numpy_dtype
-from kernelwright.evaluation.oracle.fault import Fault
+from kernelwright.evaluation.oracle.describe import describe
+from kernelwright.evaluation.oracle.fault import Fault, import_torch
+from kernelwright.evaluation.oracle.returned import check, check_repeatable, family
 from kernelwright.records.task import Case, Shaped, Task
 
 Array = NDArray[Any]
-REPEATABLE = 1e-6
-"""Relative difference between two float64 evaluations that is still rounding, not chance."""
 
 
 class Program(Protocol):
@@ -46,7 +46,7 @@ class Session:
         """
         match request.get("do"):
             case "inspect":
-                return {"description": _inspect(request)}
+                return {"description": describe(request)}
             case "load":
                 self._load(Task.model_validate(request["task"]))
                 return {}
@@ -118,84 +118,10 @@ class Session:
         return self.program
 
 
-def check(part: str, case: Case, contents: Mapping[str, Array], found: list[Array]) -> None:
-    """Whether the outputs are what the task declares.
-
-    Raises:
-        Fault: another number, shape or kind of outputs, or NaN made of finite inputs.
-    """
-    if len(found) != len(case.outputs):
-        raise Fault(
-            "count",
-            f"the reference returned {len(found)} outputs, the task has {len(case.outputs)}",
-        )
-    for item, array in zip(case.outputs, found, strict=True):
-        if array.shape != item.shape:
-            raise Fault(
-                "shape", f"output {item.name!r} has shape {array.shape}, declared is {item.shape}"
-            )
-        wanted, got = numpy_dtype(item.dtype), array.dtype
-        exactly = part == "native" and wanted.itemsize >= 4
-        if _family(wanted) != _family(got) or (exactly and wanted != got):
-            raise Fault("dtype", f"output {item.name!r} is {got}, declared is {item.dtype}")
-    if part != "truth":
-        return
-    for item, array in zip(case.outputs, found, strict=True):
-        undefined = _family(array.dtype) == "float" and np.isnan(array).any()
-        if undefined and all(_finite(one) for one in contents.values()):
-            raise Fault("nan", f"output {item.name!r} holds NaN although all inputs are finite")
-
-
-def check_repeatable(case: Case, first: list[Array], second: list[Array]) -> None:
-    """Whether two evaluations of the same inputs agree.
-
-    Raises:
-        Fault: they do not: the reference draws random numbers or keeps state.
-    """
-    for item, one, other in zip(case.outputs, first, second, strict=True):
-        finite = np.isfinite(one)
-        scale = float(np.max(np.abs(one), where=finite, initial=0.0)) if one.size else 0.0
-        with np.errstate(invalid="ignore"):
-            close = (
-                np.abs(one - other) <= REPEATABLE * scale if one.dtype.kind != "b" else one == other
-            )
-        if not np.all(close | (one == other) | ((one != one) & (other != other))):  # noqa: PLR0124
-            raise Fault(
-                "random", f"output {item.name!r} differs between two evaluations of the same inputs"
-            )
-
-
-def import_torch() -> Any:
-    """The framework.
-
-    Raises:
-        Fault: it is not installed.
-    """
-    try:
-        import torch
-    except ModuleNotFoundError as problem:
-        raise Fault("missing_torch", "the reference needs torch, which is missing") from problem
-    return torch
-
-
-def _inspect(request: dict[str, Any]) -> dict[str, Any]:
-    from kernelwright.evaluation.oracle.describe import describe
-
-    return describe(request)
-
-
 def _rounded(array: Array, item: Shaped, part: str) -> Array:
     """Honest evaluations end in the declared type; the truth stays as it is."""
     dtype = numpy_dtype(item.dtype)
-    if part == "truth" or _family(dtype) != "float":
+    if part == "truth" or family(dtype) != "float":
         return array
     with np.errstate(over="ignore"):
         return array.astype(dtype).astype(np.float64)
-
-
-def _family(dtype: np.dtype[Any]) -> str:
-    return "integer" if dtype.kind in "iu" else "float" if "float" in dtype.name else dtype.name
-
-
-def _finite(array: Array) -> bool:
-    return _family(array.dtype) != "float" or bool(np.isfinite(array).all())

@@ -18,7 +18,7 @@ import numpy as np
 
 from kernelwright.evaluation.oracle.fault import Fault, user_code
 from kernelwright.records.task import Reference, Task
-from kernelwright.tasks.contract import identifier
+from kernelwright.tasks.identifier import identifier
 
 MODULE = "kernelwright_reference"
 
