@@ -36,9 +36,10 @@ _GRACE_S = 5.0
 
 @dataclass(frozen=True)
 class Limits:
-    """Most that each process in the jail may use; None means no limit of ours."""
+    """Most that each process in the jail may use; None means no limit unless it says another."""
 
-    cpu_s: int | None = 600
+    cpu_s: int | None = None
+    """Of all threads together; None: 600 for each core."""
     memory_bytes: int | None = None
     """Address space."""
     file_bytes: int | None = 1 << 30
@@ -49,7 +50,7 @@ class Limits:
     def by_resource(self) -> dict[str, int]:
         """Values by the name of the system's resource."""
         values = {
-            "CPU": self.cpu_s,
+            "CPU": self.cpu_s or 600 * (os.cpu_count() or 1),
             "AS": self.memory_bytes,
             "FSIZE": self.file_bytes,
             "NOFILE": self.files,

@@ -129,7 +129,7 @@ def _confine(spec: dict[str, Any], report: Report) -> None:
         if spec["uid"] is None:
             report.unavailable["user"] = "the folder cannot be given to another user"
         else:
-            report.attempt("user", layers.drop_user, spec["uid"], [] if mounts else readable)
+            report.attempt("user", layers.drop_user, spec["uid"], [] if mounts else [folder, *readable])
     report.attempt("capabilities", layers.drop_capabilities)
     report.attempt("no_new_privileges", layers.prctl, layers.NO_NEW_PRIVS, 1)
     layers.prctl(layers.PDEATHSIG, KILL)  # a change of user has cleared it
@@ -222,6 +222,8 @@ def _sweep() -> None:
             os.kill(child, KILL)
         try:
             os.waitpid(-1, 0)
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
         except ChildProcessError:
             return
 

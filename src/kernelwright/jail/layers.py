@@ -108,11 +108,11 @@ def private_root(folder: str, readable: list[str], writable: list[str], own_pids
 
 
 def drop_user(uid: int, needed: list[str]) -> None:
-    """From root to a user who can still reach ``needed`` and the working folder."""
+    """From root to a user who can still reach ``needed``."""
     os.setgroups([])
     os.setresgid(uid, uid, 0)
     os.setresuid(uid, uid, 0)
-    closed = [path for path in (".", *needed) if not os.access(path, os.R_OK)]
+    closed = [path for path in needed if not os.access(path, os.R_OK)]
     if closed:
         os.setresuid(0, 0, 0)
         os.setresgid(0, 0, 0)

@@ -58,9 +58,11 @@ class Job:
         openmp = toolchain.openmp == "yes"
         told = (*base_flags(toolchain.family, openmp), *flags)
         defines = [f"-D{name}={literal(value)}" for name, value in sorted(tunables.items())]
-        quiet = ["-fPIC", "-fdiagnostics-color=never", "-fno-ident"]
+        quiet = ["-fPIC", "-fdiagnostics-color=never"]
+        # The same code must give the same bytes.
+        quiet += ["-fno-ident", "-Wno-builtin-macro-redefined"]
+        quiet += [f'-D__{what}__=""' for what in ("DATE", "TIME", "TIMESTAMP")]
         if toolchain.family == "gcc":
-            # The same code must give the same bytes.
             quiet += ["-fmax-errors=20", "-frandom-seed=0", f"-fopt-info-vec-all={REPORT}"]
         else:
             quiet += ["-ferror-limit=20", "-fno-caret-diagnostics"]
@@ -119,7 +121,7 @@ def run(job: Job, toolchain: Toolchain, limits: BuildLimits, mode: sandbox.Mode)
             folder=folder,
             mode=mode,
             limits=_limits(limits),
-            env={"SOURCE_DATE_EPOCH": "0", "LC_ALL": "C"},
+            env={"LC_ALL": "C"},
             readable=toolchain.readable,
             output_cap=_LOG_CAP,
         )

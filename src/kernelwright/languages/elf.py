@@ -22,7 +22,7 @@ def exported_functions(data: bytes) -> tuple[str, ...]:
     """
     try:
         return tuple(sorted(set(_functions(data))))
-    except (struct.error, IndexError) as problem:
+    except (struct.error, IndexError, OverflowError) as problem:
         raise ValueError(f"a damaged library: {problem}") from problem
 
 
