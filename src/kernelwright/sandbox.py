@@ -119,7 +119,7 @@ def spawn(
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-    except OSError as problem:
+    except (OSError, ValueError) as problem:
         os.close(our_lifeline)
         os.close(our_report)
         raise PrerequisiteError(f"cannot start a process: {problem}") from problem
