@@ -94,16 +94,32 @@ def evidence(evaluation: Evaluation, *, checks: bool = True) -> str:
         active = ", ".join(evaluation.sandbox.active) or "none"
         lacking = ", ".join(evaluation.sandbox.unavailable)
         lines.append(f"isolation  {active}" + (f"; not available: {lacking}" if lacking else ""))
+    missing = evaluation.evidence.get("missing_baselines", {}) if evaluation.passed else {}
+    lines += [f"without    {name}: {reason}" for name, reason in missing.items()]
     found = labels(evaluation)
     if found:
-        lines.append(f"labels     {', '.join(found)}")
+        lines.append(f"labels     {'; '.join(found)}")
     return "\n".join(lines)
 
 
 def labels(evaluation: Evaluation) -> list[str]:
-    """What a reader must know beside the number, for example that a library was called."""
-    found = evaluation.evidence.get("labels", ())
-    return [str(label) for label in found] if isinstance(found, list | tuple) else [str(found)]
+    """What a reader must know beside the number, for example that results are not bitwise equal.
+
+    Of a pass only: the evidence of a rejection is the reason itself.
+    """
+    if not evaluation.passed:
+        return []
+    found = evaluation.evidence
+    said = [str(label) for label in found.get("labels", ())]
+    distinct = found.get("distinct_results_in_40_repeats", 1)
+    if distinct > 1:
+        said.append(f"bits differ between runs ({distinct} results in 40), within the tolerance")
+    undefined = found.get("reference_undefined")
+    if undefined:
+        said.append(f"not judged where the reference is undefined: {', '.join(undefined)}")
+    if found.get("same_binary_as_first_build") is False:
+        said.append("a fresh build gave another binary")
+    return said
 
 
 def _head(summary: RunSummary) -> str:

@@ -84,3 +84,23 @@ def test_a_slower_rival_says_so():
     lost = samples.comparison("fused", 0.5, decision=Decision.SLOWER)
     assert re.search(r"0\.50x \[0\.49, 0\.51\] +SLOWER", report.comparisons([lost]))
     assert report.comparisons([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("evidence", "line"),
+    [
+        ({"distinct_results_in_40_repeats": 1}, ""),
+        ({"distinct_results_in_40_repeats": 3}, "bits differ between runs (3 results in 40)"),
+        ({"reference_undefined": {"nan": 1, "large": 2}}, "reference is undefined: nan, large"),
+        ({"same_binary_as_first_build": True}, ""),
+        ({"same_binary_as_first_build": False}, "labels     a fresh build gave another binary"),
+        ({"missing_baselines": {"eager": "torch is not installed"}}, "without    eager: torch is"),
+    ],
+)
+def test_what_a_reader_must_know(evidence, line):
+    who = samples.candidate()
+    found = samples.evaluation(who).model_copy(update={"evidence": evidence})
+    text = report.evidence(found)
+    assert line in text
+    assert ("labels" in text or "without" in text) == bool(line)
+    assert report.labels(samples.rejected(who).model_copy(update={"evidence": evidence})) == []
