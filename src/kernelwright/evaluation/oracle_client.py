@@ -67,6 +67,7 @@ class Oracle:
         self._task: Task | None = None
         self._process: OracleProcess | None = None
         self._printed = ""
+        self._arena: Arena | None = None
 
     def start(self) -> None:
         """Start the process, if it does not run.
@@ -150,26 +151,31 @@ class Oracle:
         for part in parts:
             outputs[part] = plan(_exact(case.outputs), end)
             end = outputs[part].nbytes
-        arena = Arena.create(end)
-        try:
-            for place in layout.tensors:
-                arena.view(place)[...] = contents[place.name]
-            answer = self._about(
-                case,
-                arena,
-                {
-                    "do": "truth",
-                    "layout": layout.to_json(),
-                    "outputs": {part: found.to_json() for part, found in outputs.items()},
-                },
-            )
-            self.seconds = answer["seconds"]
-            return {
-                part: {place.name: arena.view(place).copy() for place in found.tensors}
-                for part, found in outputs.items()
-            }
-        finally:
-            arena.close()
+        arena = self._shared(end)
+        for place in layout.tensors:
+            arena.view(place)[...] = contents[place.name]
+        answer = self._about(
+            case,
+            arena,
+            {
+                "do": "truth",
+                "layout": layout.to_json(),
+                "outputs": {part: found.to_json() for part, found in outputs.items()},
+            },
+        )
+        self.seconds = answer["seconds"]
+        return {
+            part: {place.name: arena.view(place).copy() for place in found.tensors}
+            for part, found in outputs.items()
+        }
+
+    def _shared(self, nbytes: int) -> Arena:
+        """Memory for one question, kept for the next: new pages cost more than the question."""
+        if self._arena is None or self._arena.nbytes < nbytes:
+            if self._arena is not None:
+                self._arena.close()
+            self._arena = Arena.create(nbytes)
+        return self._arena
 
     def output(self) -> str:
         """The last part of what the reference printed."""

@@ -37,7 +37,7 @@ class Judge:
             pass_fds=(theirs.fileno(),),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            env=environment(threads, Path.home(), cache),
+            env={**environment(threads, Path.home(), cache), "OPENBLAS_NUM_THREADS": "1"},
             start_new_session=True,
         )
         theirs.close()
