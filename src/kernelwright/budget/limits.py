@@ -37,6 +37,17 @@ class Limits:
         """Whether a confirm may begin: its time was kept, the deadline ends the rest."""
         return self._looks_left(Rung.CONFIRM, ledger, ()) and not self.past_deadline(ledger.wall_s)
 
+    def refusal(self, ledger: Ledger, least: int) -> str:
+        """Why nothing more may begin, one sentence.
+
+        Args:
+            ledger: the books.
+            least: looks that a confirmed number takes.
+        """
+        if self.evaluations is not None and self.evaluations < least:
+            return f"the budget is too small: a confirmed number takes {least} evaluations"
+        return "the budget is spent" if ledger.wall_s else "the time is too short to begin"
+
     def past_deadline(self, wall_s: float) -> bool:
         """Whether the wall budget is over."""
         return self.wall_s is not None and wall_s >= self.wall_s

@@ -10,39 +10,25 @@ at what was built; whoever may go up because the device would idle. When the sea
 is in flight on the device is awaited and leaders are confirmed, one after another.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
 
 from kernelwright import plugins
 from kernelwright.budget.ledger import Ledger
 from kernelwright.budget.limits import Limits
-from kernelwright.proposers.base import Proposer, context_for
-from kernelwright.proposers.start import Start
+from kernelwright.proposers.base import context_for
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.run import Run
 from kernelwright.records.rung import Rung, RungPlan
 from kernelwright.records.task import Task
 from kernelwright.search import rungs
+from kernelwright.search.authors import Authors
+from kernelwright.search.decision import Decision
 from kernelwright.search.inputs import Completed, Deadline, Input, Opened, to_event
 from kernelwright.search.ladder import Ladder
 from kernelwright.search.observer import Observer, Progress
 from kernelwright.search.standings import Standings
-from kernelwright.store.step import Claim, Event, Step, StoredEvaluation
-
-MOST_REPEATS = 1000
-"""Candidates already known that a proposer may name in a row before it is passed over."""
-
-
-@dataclass
-class Decision:
-    """What one input led to."""
-
-    step: Step = field(default_factory=Step)
-    notices: list[Callable[[Observer], None]] = field(default_factory=list)
-    """What to tell the observer once the step is committed."""
+from kernelwright.store.step import Claim, StoredEvaluation
 
 
 class Scheduler:
@@ -56,8 +42,7 @@ class Scheduler:
         """
         spec = run.spec
         self._run = run
-        plans = [RungPlan.model_validate(plan) for plan in run.notes["plans"]]
-        self.plans = {plan.rung: plan for plan in plans}
+        self.plans = {plan.rung: plan for plan in map(RungPlan.model_validate, run.notes["plans"])}
         timed = [rung for rung in self.plans if Rung.DRAFT < rung < Rung.CONFIRM]
         parents = plugins.load("parents", spec.parents)(spec.seed)
         self._standings = Standings(
@@ -66,18 +51,17 @@ class Scheduler:
         self._people = self._standings.people
         self.ledger = Ledger(rungs.PRIOR_S)
         self.limits = Limits(spec.budget)
-        context = context_for(task, spec, self._log_speedup, start)
-        self._proposers: list[Proposer] = [Start(context)] if start else []
-        self._proposers += [plugins.load("proposers", name)(context) for name in spec.proposers]
+        context = context_for(task, spec, self._standings.value, start)
+        self._authors = Authors(context, spec.proposers, parents)
         self.claims: dict[int, Claim] = {}
         """Dispatched and not yet back."""
         self._drafts = self._looks = 0
         self._number = self._sequence = 0
         self._searching, self._reason = True, ""
+        # Whether the budget refused a job just now, and whether that ended the search.
         self._refused = self._ended = False
-        """Whether the budget refused a job just now; whether it ended the search."""
         self._decision = Decision()
-        self._ahead = self._propose()
+        self._ahead = self._authors.next(self._people.known)
 
     @property
     def has_candidates(self) -> bool:
@@ -103,7 +87,7 @@ class Scheduler:
                 self._completed(given)
             case Deadline():
                 self.ledger.wall_s = max(self.ledger.wall_s, given.wall_s)
-                self._emit("deadline", **to_event(given, self._sequence))
+                self._decision.emit("deadline", **to_event(given, self._sequence))
                 self._refused = True
                 self._finish("the time is over")
         self._advance()
@@ -117,8 +101,8 @@ class Scheduler:
         self._standings.session = given.session
         self._drafts, self._looks = given.drafts, given.looks
         self.ledger.reopened(given.wall_s)
-        self._emit("opened", **to_event(given, self._sequence))
-        self._notice(Observer.session, self.run, given.session)
+        self._decision.emit("opened", **to_event(given, self._sequence))
+        self._decision.notice(Observer.session, self.run, given.session)
 
     def _completed(self, given: Completed) -> None:
         claim = self.claims.pop(given.number)
@@ -133,8 +117,8 @@ class Scheduler:
             posts += wins
             if crowned:
                 data = {"candidate": candidate.id, "speedup": crowned.speedup}
-                self._emit("champion", evaluation=given.number, **data)
-                self._notice(Observer.champion, candidate, crowned.look, crowned.speedup)
+                self._decision.emit("champion", evaluation=given.number, **data)
+                self._decision.notice(Observer.champion, candidate, crowned.look, crowned.speedup)
         if not evaluation.passed:
             posts += self._standings.failed(given.number, candidate, evaluation)
         self._record(given.number, candidate, evaluation)
@@ -144,7 +128,10 @@ class Scheduler:
         if claim.rung is Rung.CONFIRM and not evaluation.passed:
             # Those whom the dropped champion barred deserve their looks.
             self._searching, self._ended = True, False
-        if self._searching and (reason := self._reason_to_stop(evaluation)):
+        length = None if self._ahead and self._ahead[1] else rungs.PLATEAU[self._run.spec.effort]
+        in_flight = [other.candidate for other in self.claims.values()]
+        reason = self._standings.reason_to_stop(evaluation, length, in_flight)
+        if self._searching and reason:
             self._searching, self._reason = False, reason
 
     def _record(self, number: int, candidate: Candidate, evaluation: Evaluation) -> None:
@@ -152,22 +139,11 @@ class Scheduler:
         books = self.ledger
         stored = StoredEvaluation(number, self._sequence, evaluation, books.wall_s, books.device_s)
         self._decision.step.evaluations.append(stored)
-        for proposer in self._proposers:
-            proposer.tell(candidate, evaluation)
+        self._authors.tell(candidate, evaluation)
         if evaluation.rung is Rung.DRAFT:
-            self._notice(Observer.drafted, candidate, evaluation)
+            self._decision.notice(Observer.drafted, candidate, evaluation)
         else:
-            self._notice(Observer.evaluated, candidate, evaluation, self._progress())
-
-    def _reason_to_stop(self, evaluation: Evaluation) -> str:
-        if evaluation.rung is Rung.CONFIRM:
-            return self._standings.finals.ends_search(evaluation)
-        in_flight = [claim.candidate for claim in self.claims.values()]
-        length = rungs.PLATEAU[self._run.spec.effort]
-        structures_ahead = self._ahead is not None and self._ahead[1]
-        if not structures_ahead and self._standings.has_plateau(length, in_flight):
-            return f"no better candidate in {self._standings.since_champion} looks"
-        return ""
+            self._decision.notice(Observer.evaluated, candidate, evaluation, self._progress())
 
     # What goes out
 
@@ -178,9 +154,9 @@ class Scheduler:
             if self._dispatch_next():
                 continue
             if self._searching and not self.claims:
-                self._searching = False
-                self._ended = self._refused
-                self._reason = self._why_nothing_more()
+                self._searching, self._ended = False, self._refused
+                spent = self.limits.refusal(self.ledger, len(self.plans) - 1)
+                self._reason = spent if self._refused else "everything was tried"
             elif not self._searching and not self.ledger.looks_in_flight():
                 self._finish(self._reason)
             else:
@@ -197,7 +173,7 @@ class Scheduler:
         return self.ledger.looks_in_flight() < self._looks and self._look()
 
     def _draft(self) -> bool:
-        self._ahead = self._ahead or self._propose()
+        self._ahead = self._ahead or self._authors.next(self._people.known)
         first = self._standings.ladder.rungs[0]
         afterwards = (first, *self._standings.path(first))
         if self._ahead is None or not self._allowed(Rung.DRAFT, afterwards):
@@ -239,8 +215,8 @@ class Scheduler:
         return self._promote(leader, Rung.CONFIRM)
 
     def _promote(self, candidate: str, to: Rung) -> bool:
-        self._emit("promoted", candidate=candidate, rung=to.word)
-        self._notice(Observer.promoted, self._people.known[candidate], to)
+        self._decision.emit("promoted", candidate=candidate, rung=to.word)
+        self._decision.notice(Observer.promoted, self._people.known[candidate], to)
         self._claim(candidate, to)
         return True
 
@@ -249,50 +225,20 @@ class Scheduler:
         claim = Claim(self._number, candidate, rung, self.ledger.claim(self._number, rung))
         self.claims[claim.number] = claim
         self._decision.step.claims.append(claim)
-        self._notice(Observer.dispatched, self._people.known[candidate], rung)
-
-    def _propose(self) -> tuple[Candidate, bool] | None:
-        parents = self._standings.parents
-        for proposer in self._proposers:
-            for _ in range(MOST_REPEATS):
-                candidate = proposer.ask(parents.order())
-                if candidate is None:
-                    break
-                if candidate.id not in self._people.known:
-                    for parent in candidate.parents[:1]:
-                        parents.used(parent)
-                    return candidate, proposer.coarse
-        return None
+        self._decision.notice(Observer.dispatched, self._people.known[candidate], rung)
 
     def _allowed(self, rung: Rung, afterwards: Sequence[Rung]) -> bool:
         allowed = self.limits.allows(rung, self.ledger, afterwards)
         self._refused = self._refused or not allowed
         return allowed
 
-    def _why_nothing_more(self) -> str:
-        if not self._refused:
-            return "everything was tried"
-        if self._number:
-            return "the budget is spent"
-        least = 1 + len(self._standings.path(self._standings.ladder.rungs[0]))
-        return f"the budget is too small: a confirmed number takes {least} evaluations"
-
     def _finish(self, reason: str) -> None:
         best = self._standings.finals.best()
         status = self._standings.finals.status(budget_ended=self._refused or self._ended)
-        change: dict[str, Any] = {
-            "status": status,
-            "best": best.candidate if best else "",
-            "notes": {**self._run.notes, "reason": reason},
-        }
+        notes = {**self._run.notes, "reason": reason}
+        change = {"status": status, "best": best.candidate if best else "", "notes": notes}
         self._run = self._run.model_copy(update=change)
-        self._emit("stopped", status=status, best=self._run.best, reason=reason)
-
-    # Small questions
-
-    def _log_speedup(self, evaluation: Evaluation) -> float | None:
-        found = self._standings.score(evaluation)
-        return found.value if found else None
+        self._decision.emit("stopped", status=status, best=self._run.best, reason=reason)
 
     def _progress(self) -> Progress:
         return Progress(
@@ -302,14 +248,3 @@ class Scheduler:
             drafted=len(self._people.known),
             best_speedup=self._standings.speedup(self._standings.champion),
         )
-
-    def _emit(self, kind: str, **data: object) -> None:
-        self._decision.step.events.append(Event(kind, data))
-
-    def _notice(self, method: Callable[..., None], *about: object) -> None:
-        # The name, not the function: an observer overrides it.
-        self._decision.notices.append(partial(_call, method.__name__, about))
-
-
-def _call(name: str, about: Sequence[object], observer: Observer) -> None:
-    getattr(observer, name)(*about)

@@ -76,6 +76,11 @@ class Standings:
         """A look's score; None for a failure or an untimed look."""
         return scores.score(evaluation, self._session) if self._session else None
 
+    def value(self, evaluation: Evaluation) -> float | None:
+        """The score's value alone, for proposers."""
+        found = self.score(evaluation)
+        return found.value if found else None
+
     def speedup(self, candidate: str) -> float | None:
         """Geometric mean at the top rung, if the candidate passed there."""
         found = self.ladder.score(candidate, self.top)
@@ -128,10 +133,22 @@ class Standings:
             return None
         return self.finals.next(self.ladder.leaders(), self._looked_faster)
 
-    def has_plateau(self, length: int, in_flight: Sequence[str]) -> bool:
-        """Whether the champion stood for ``length`` looks, every structure having had its own."""
-        stood = bool(self.champion) and self.since_champion >= length
-        return stood and self.people.coarse_are_seen(in_flight)
+    def reason_to_stop(
+        self, evaluation: Evaluation, length: int | None, in_flight: Sequence[str]
+    ) -> str:
+        """Why the search need not go on after this evaluation; empty if it must.
+
+        Args:
+            evaluation: the latest.
+            length: looks that make a plateau; None while structures are still to come.
+            in_flight: ids of candidates whose job is not back.
+        """
+        if evaluation.rung is Rung.CONFIRM:
+            return self.finals.ends_search(evaluation)
+        stood = bool(self.champion) and length is not None and self.since_champion >= length
+        if stood and self.people.coarse_are_seen(in_flight):
+            return f"no better candidate in {self.since_champion} looks"
+        return ""
 
     def _leader(self) -> str:
         leaders = self.ladder.leaders()

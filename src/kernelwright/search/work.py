@@ -11,10 +11,11 @@ from kernelwright.proposers.base import seed_from
 from kernelwright.records.job import JudgeJob
 from kernelwright.records.run import Run
 from kernelwright.records.task import Task
+from kernelwright.search.decision import Decision
 from kernelwright.search.inputs import Live, Opened
 from kernelwright.search.journal import Journal
 from kernelwright.search.observer import Observer
-from kernelwright.search.scheduler import Decision, Scheduler
+from kernelwright.search.scheduler import Scheduler
 from kernelwright.store.step import Claim, Event, Step
 from kernelwright.store.writer import Writer
 

@@ -9,6 +9,9 @@ candidate to guard against power cuts alone. A busy writer waits 30 s.
 Refuses a store of a newer schema and a database that holds something else.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from sqlalchemy import (
     Column,
     Connection,
@@ -26,6 +29,7 @@ from sqlalchemy import (
     inspect,
     select,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from kernelwright.errors import StoreError
@@ -170,6 +174,23 @@ def create_or_check(engine: Engine) -> None:
             f"the store has schema {version}, this version of kernelwright reads {VERSION}",
             hint="upgrade kernelwright, or choose another place with --store",
         )
+
+
+def insert_once(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
+    """Insert rows named by their content; those that are there already are the same."""
+    if not rows:
+        return
+    dialects: dict[str, Callable[[Table], Any]] = {
+        "sqlite": sqlite.insert,
+        "postgresql": postgresql.insert,
+    }
+    make = dialects.get(connection.dialect.name)
+    if make is None:
+        raise StoreError(
+            f"a store cannot be kept in {connection.dialect.name}",
+            hint="use a file or a PostgreSQL URL with --store",
+        )
+    connection.execute(make(table).on_conflict_do_nothing(), rows)
 
 
 def _version(engine: Engine) -> int | None:

@@ -13,7 +13,6 @@ from json import dumps
 from typing import Any
 
 from sqlalchemy import Connection, Table, func, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from kernelwright.errors import StoreError, UsageError
 from kernelwright.records.candidate import Candidate
@@ -39,7 +38,7 @@ class Writer:
         digest = content_hash(task)
         row = {"hash": digest, "name": task.name, "json": task.to_json()}
         with self._writing() as connection:
-            _insert_once(connection, schema.tasks, "hash", [row])
+            schema.insert_once(connection, schema.tasks, [row])
         return digest
 
     def create_run(self, run: Run, candidates: Sequence[Candidate] = ()) -> None:
@@ -131,7 +130,7 @@ class Writer:
             )
         new = [{"hash": key, "text": text} for key, text in texts.items()]
         new = [row for row in new if row["hash"] not in self._sources]
-        _insert_once(connection, schema.sources, "hash", new)
+        schema.insert_once(connection, schema.sources, new)
         self._sources.update(texts)
         _insert(connection, schema.candidates, rows)
 
@@ -212,18 +211,3 @@ def _evaluations(run_id: str, found: Iterable[StoredEvaluation]) -> list[dict[st
 def _insert(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
     if rows:
         connection.execute(insert(table), rows)
-
-
-def _insert_once(
-    connection: Connection, table: Table, key: str, rows: list[dict[str, Any]]
-) -> None:
-    """Insert rows by content: another run may have kept the same."""
-    for row in rows:
-        if connection.scalar(select(table.c[key]).where(table.c[key] == row[key])) is not None:
-            continue
-        try:
-            with connection.begin_nested():
-                connection.execute(insert(table).values(row))
-        except IntegrityError:
-            # Somebody else was faster between the question and the answer; same content.
-            continue
