@@ -29,7 +29,6 @@ Mode = Literal["auto", "require", "off"]
 JAIL = Path(__file__).resolve().parent / "jail"
 OUTPUT_CAP = 64 << 10
 _NOBODY = 65534
-_CANNOT = 77
 _REPORT_CAP = 64 << 10
 _GRACE_S = 5.0
 
@@ -188,18 +187,25 @@ class Jailed:
         its output is complete.
         """
         if self.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                handle = os.pidfd_open(self.pid)
-                try:
-                    ready = select.poll()
-                    ready.register(handle, select.POLLIN)
-                    ready.poll(None if timeout is None else max(timeout, 0) * 1e3)
-                finally:
-                    os.close(handle)
+            self._await(timeout)
         code = self.poll()
         if code is not None:
             self._reader.join(1.0)
         return code
+
+    def _await(self, timeout: float | None) -> None:
+        try:
+            handle = os.pidfd_open(self.pid)
+        except OSError:  # it is gone, or the kernel does not know this: then by looking often
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout)
+            return
+        try:
+            ready = select.poll()
+            ready.register(handle, select.POLLIN)
+            ready.poll(None if timeout is None else max(timeout, 0) * 1e3)
+        finally:
+            os.close(handle)
 
     def confinement(self, timeout: float = 30.0) -> Sandbox:
         """The layers that are active, as soon as the process has confined itself.
@@ -209,7 +215,7 @@ class Jailed:
             JudgeError: the process died or hung before it was confined.
         """
         report = self.report(timeout)
-        if self._mode == "require" and self.wait(_GRACE_S) == _CANNOT:
+        if self._mode == "require" and report["lacking"]:
             raise _missing(report)
         return Sandbox(
             active=tuple(report["active"]),
@@ -217,7 +223,7 @@ class Jailed:
         )
 
     def report(self, timeout: float = 30.0) -> dict[str, Any]:
-        """``active``, ``unavailable`` (layer to reason) and ``ms`` (layer to milliseconds).
+        """``active``, ``unavailable`` (layer to reason), ``lacking`` (promises), ``ms`` (by layer).
 
         Raises:
             JudgeError: the process died or hung before it was confined.
@@ -321,7 +327,7 @@ class Ends:
 
 
 def probe(mode: Mode = "auto") -> dict[str, Any]:
-    """Which layers of isolation this machine grants: ``active``, ``unavailable``, ``ms``.
+    """Which layers of isolation this machine grants; see :meth:`Jailed.report`.
 
     Raises:
         JudgeError: not even a process could be started and confined.
@@ -362,6 +368,6 @@ def _give_away(folder: Path) -> int | None:
 def _missing(report: dict[str, Any]) -> PrerequisiteError:
     reasons = "; ".join(f"{name}: {why}" for name, why in report["unavailable"].items())
     return PrerequisiteError(
-        f"this machine cannot isolate candidates as required ({reasons})",
+        f"this machine cannot promise: {', '.join(report['lacking'])} ({reasons})",
         hint="use the sandbox mode 'auto' to go on with the layers that there are",
     )

@@ -34,6 +34,7 @@ if __name__ == "__main__":
 import layers  # type: ignore[import-not-found]  # noqa: E402 - found beside this file
 
 KILL, CHILD = 9, 17
+LOOK = os.WEXITED | os.WNOHANG | os.WNOWAIT
 NOBODY = 65534
 CANNOT = 77
 """Exit code of a process that was to be confined and could not be."""
@@ -74,8 +75,8 @@ def apply(spec: dict[str, Any]) -> dict[str, Any]:
             descriptors ``lifeline`` and ``report``.
 
     Returns:
-        ``active`` layers, the ``unavailable`` ones with reasons, ``ms`` by layer. In the mode
-        ``require`` a process that lacks a layer of ``required`` ends here with code 77.
+        ``active`` layers, the ``unavailable`` ones with reasons, ``ms`` by layer, and the
+        promises ``lacking``. In the mode ``require`` a process that lacks one ends here.
 
     Raises:
         RuntimeError: the process has more than one thread.
@@ -87,10 +88,11 @@ def apply(spec: dict[str, Any]) -> dict[str, Any]:
     else:
         _confine(spec, report)
     answer = report.to_json()
+    answer["lacking"] = lacking(answer)
     os.write(spec["report"], json.dumps(answer).encode())
     os.close(spec["report"])
     os.close(spec["lifeline"])
-    if spec["mode"] == "require" and lacking(answer):
+    if spec["mode"] == "require" and answer["lacking"]:
         os._exit(CANNOT)
     return answer
 
@@ -101,9 +103,9 @@ def lacking(report: dict[str, Any]) -> list[str]:
     promises = {
         "processes die with the worker": {"pids"},
         "no network": {"network", "system_calls"},
-        "files of others": {"mounts", "landlock"},
+        "no files of others": {"mounts", "landlock"},
         "limits": {"limits"},
-        "no_new_privileges": {"no_new_privileges"},
+        "no new privileges": {"no_new_privileges"},
         "an ordinary user": {"user"} if "user" in report["unavailable"] else active,
     }
     return [promise for promise, layers_ in promises.items() if not layers_ & active]
@@ -129,10 +131,13 @@ def _confine(spec: dict[str, Any], report: Report) -> None:
         if spec["uid"] is None:
             report.unavailable["user"] = "the folder cannot be given to another user"
         else:
-            report.attempt("user", layers.drop_user, spec["uid"], [] if mounts else [folder, *readable])
+            # Where the mounts are ours, so are the ways to these.
+            needed = [] if mounts else [folder, *readable]
+            report.attempt("user", layers.drop_user, spec["uid"], needed)
     report.attempt("capabilities", layers.drop_capabilities)
     report.attempt("no_new_privileges", layers.prctl, layers.NO_NEW_PRIVS, 1)
-    layers.prctl(layers.PDEATHSIG, KILL)  # a change of user has cleared it
+    if "watcher" in report.active:
+        layers.prctl(layers.PDEATHSIG, KILL)  # a change of user would have cleared it
     if mounts:
         visible, shared = ["/"], ["/dev/shm"]  # noqa: S108 - a private one
     else:
@@ -194,11 +199,14 @@ def _watch(worker: int, keeper: int, lifeline: int) -> NoReturn:
         layers.prctl(layers.SUBREAPER, 1)
     os.closerange(0, lifeline)
     os.closerange(lifeline + 1, 1 << 20)
-    handle = os.pidfd_open(worker)
     poll = select.poll()
     poll.register(lifeline, select.POLLIN)
-    poll.register(handle, select.POLLIN)
-    poll.poll()
+    try:
+        poll.register(os.pidfd_open(worker), select.POLLIN)
+        poll.poll()
+    except OSError:  # a kernel, or a container's, that does not know it
+        while not poll.poll(20) and not os.waitid(os.P_PID, worker, LOOK):
+            pass
     if keeper:
         os.kill(keeper, KILL)
     os.kill(worker, KILL)  # no effect where it has ended: it is not reaped yet

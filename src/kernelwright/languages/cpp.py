@@ -8,6 +8,7 @@ loaded here: loading runs its code.
 import re
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -51,7 +52,7 @@ class Cpp:
         self._compiler = compiler
         self._cache = cache
 
-    @property
+    @cached_property
     def toolchain(self) -> Toolchain:
         """The compiler.
 
@@ -132,7 +133,7 @@ class Cpp:
             )
         )
 
-    @property
+    @cached_property
     def _home(self) -> Path:
         return self._cache or cache_folder()
 

@@ -46,8 +46,8 @@ class Toolchain:
     @property
     def readable(self) -> tuple[Path, ...]:
         """Folders outside the system's that it needs to run."""
-        home = Path(self.path).parent.parent
-        return () if home.is_relative_to("/usr") or home == Path("/") else (home,)
+        homes = {Path(path).parent.parent for path in (self.path, os.path.realpath(self.path))}
+        return tuple(sorted(home for home in homes if home.parts[:2] not in (("/",), ("/", "usr"))))
 
 
 def find(name: str = "", memory: Path | None = None) -> Toolchain:

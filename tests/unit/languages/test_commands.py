@@ -46,7 +46,7 @@ def test_a_contract_is_read_before_the_source():
 
 def test_tunables_become_macros_in_a_fixed_order():
     first = Job.of("", GCC, {"B": 2, "A": 1}).commands[0]
-    assert [option for option in first if option.startswith("-D")] == ["-DA=1", "-DB=2"]
+    assert [option for option in first if re.match("-D[^_]", option)] == ["-DA=1", "-DB=2"]
 
 
 @pytest.mark.parametrize(
