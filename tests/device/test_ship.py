@@ -74,8 +74,13 @@ def test_the_file_builds_by_its_own_command(tmp_path):
     assert np.array_equal(y, 2 * x)
 
 
-@pytest.fixture
-def shipped(tmp_path):
+SCRATCH = """
+extern "C" int64_t scaled_linear_workspace() { return 18 * sizeof(double); }
+"""
+
+
+@pytest.fixture(params=["plain", "with scratch"])
+def shipped(tmp_path, request):
     """The module made for MODEL, imported, and torch."""
     torch = pytest.importorskip("torch", reason="needs torch")
     from kernelwright.tasks import contract
@@ -87,7 +92,14 @@ def shipped(tmp_path):
     names = [one.name for one in (*task.inputs, *task.outputs, *task.scalars)]
     assert len(names) == 6, names
     x, weight, bias, shift, out, scale = names
-    source = KERNEL.replace("PROTOTYPE", contract.prototype(task, "cpp").rstrip(";"))
+    scratch = request.param == "with scratch"
+    prototype = contract.prototype(task, "cpp", workspace=scratch).rstrip(";")
+    source = KERNEL.replace("PROTOTYPE", prototype)
+    if scratch:
+        source = source.replace(
+            "double sum =", "double& sum = ((double*)workspace)[i * 3 + j]; sum ="
+        )
+        source += SCRATCH
     words = {
         "BIAS_NAME": bias, "WEIGHT": weight, "SHIFT": shift, "OUT": out, "SCALE": scale, "X": x,
     }  # fmt: skip

@@ -48,15 +48,21 @@ def _build_kernel():
         done = _subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError("the kernel cannot be built: " + done.stderr)
-        kernel = getattr(_ctypes.CDLL(str(library)), {entry!r})
+        library = _ctypes.CDLL(str(library))
+    kernel, size = getattr(library, {entry!r}), 0
+    scratch = []
+    if {workspace}:
+        measure = getattr(library, {entry!r} + "_workspace")
+        measure.argtypes, measure.restype = [_ctypes.c_int64] * len(_AXES), _ctypes.c_int64
+        size, scratch = max(measure(*_AXES), 1), [_ctypes.c_void_p]
     pointers = [_ctypes.c_void_p] * (len(_INPUTS) + len(_OUTPUTS))
     numbers = [getattr(_ctypes, name) for name in _SCALARS]
-    kernel.argtypes = [*pointers, *numbers, *[_ctypes.c_int64] * len(_AXES)]
+    kernel.argtypes = [*pointers, *numbers, *[_ctypes.c_int64] * len(_AXES), *scratch]
     kernel.restype = _ctypes.c_int
-    return kernel
+    return kernel, size
 
 
-_kernel = _build_kernel()
+_kernel, _scratch_bytes = _build_kernel()
 
 
 def _usable(tensor, name, shape, dtype):
@@ -94,7 +100,9 @@ class ModelNew(Model):
             for _, shape, dtype in _OUTPUTS
         ]
         pointers = [tensor.data_ptr() for tensor in (*tensors, *outputs)]
-        status = _kernel(*pointers, *numbers, *_AXES)
+        scratch = _torch.empty(_scratch_bytes, dtype=_torch.uint8)
+        extra = [scratch.data_ptr()] if _scratch_bytes else []
+        status = _kernel(*pointers, *numbers, *_AXES, *extra)
         if status != 0:
             raise RuntimeError(f"the kernel returned error {{status}}")
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
@@ -142,6 +150,7 @@ def module(task: Task, best: Candidate, confirmed: Evaluation, comment: str) -> 
         source=_literal(file.fixed(best)),
         build=repr(file.build_words(confirmed)),
         entry=task.entry,
+        workspace=contract.wants_workspace(task, best.source),
         **_tables(case),
     )
     return f"{comment}\n{task.reference.source.rstrip()}\n{kernel}"
