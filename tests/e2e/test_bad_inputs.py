@@ -68,7 +68,7 @@ BROKEN_TASKS = {
     "no reference": ({"reference": None}, "reference.py"),
     "raises": ({"reference": "def poly(xp, x):\n    raise KeyError('w')\n"}, "KeyError"),
     "shape": ({"reference": "def poly(xp, x):\n    return x[:2]\n"}, "shape"),
-    "exits": ({"reference": "import os\ndef poly(xp, x):\n    os._exit(3)\n"}, "exit code 3"),
+    "exits": ({"reference": "import os\ndef poly(xp, x):\n    os._exit(3)\n"}, "code 3"),
     "import": ({"reference": "import nopackage\ndef poly(xp, x):\n    return x\n"}, "nopackage"),
 }
 

@@ -161,7 +161,7 @@ def _costs(summary: RunSummary) -> str:
         f"{counts.drafted} candidates, {counts.built} built, {counts.measured} measured"
     )
     if counts.copied:
-        line += f", {counts.copied} twins of the same binary not measured again"
+        line += f", {counts.copied} not measured again (same binary as another)"
     if spent.tokens:
         line += f"; {spent.tokens} tokens, {spent.usd:.2f} USD"
     return "\n\n".join(filter(None, (table, line)))

@@ -11,7 +11,7 @@ import pytest
 from kernelwright import sandbox
 from kernelwright.cli.main import main
 from kernelwright.errors import JudgeError
-from kernelwright.verbs import doctor
+from kernelwright.verbs import machine
 
 
 def said(capsys, *words):
@@ -146,8 +146,8 @@ def test_a_store_that_cannot_be_written(only, capsys, monkeypatch, tmp_path):
 def test_one_core_and_little_memory_are_limits(only, capsys, monkeypatch):
     compiler(only, "g++", GOOD)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})
-    monkeypatch.setattr(doctor, "LEAST_MEMORY", 1 << 60)
-    monkeypatch.setattr(doctor, "LEAST_DISK", 1 << 60)
+    monkeypatch.setattr(machine, "LEAST_MEMORY", 1 << 60)
+    monkeypatch.setattr(machine, "LEAST_DISK", 1 << 60)
     code, _, found = findings(capsys)
     assert code == 0
     assert {found[name]["state"] for name in ("cores", "memory", "disk")} == {"limited"}
@@ -162,7 +162,7 @@ def test_text_and_hints(only, capsys):
 
 
 def test_every_installer_knows_both_compilers():
-    for commands in doctor.INSTALL.values():
+    for commands in machine.INSTALL.values():
         assert set(commands) == {"g++", "clang++"}
 
 
@@ -243,7 +243,7 @@ def task(folder, body, values=""):
         ("return xp.zeros_like(x)", "y does not depend on the inputs"),
         ("return x / xp.zeros_like(x)", "64 elements that are not finite"),
         ("raise KeyError('weights')", "raised KeyError: 'weights'"),
-        ("import os; os._exit(7)", "exit code 7"),
+        ("import os; os._exit(7)", "code 7"),
         ("import random; return x * random.random()", "differs between two evaluations"),
     ],
 )

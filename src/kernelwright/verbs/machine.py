@@ -1,0 +1,245 @@
+"""What this machine has of what the main job needs, one finding each.
+
+Compilers are tried by really compiling and running; a framework is looked up, never imported.
+"""
+
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel
+
+from kernelwright import sandbox
+from kernelwright.errors import KernelwrightError, UserError
+from kernelwright.report import text
+from kernelwright.settings import Settings
+from kernelwright.verbs import setup
+
+PROBE = """#include <cstdio>
+#ifdef _OPENMP
+extern "C" int omp_get_num_threads(void);
+#else
+static int omp_get_num_threads() { return 1; }
+#endif
+int main() {
+  int seen = 0;
+#pragma omp parallel num_threads(2) reduction(+ : seen)
+  seen += omp_get_num_threads();
+  return std::printf("%d\\n", seen) < 0;
+}
+"""
+COMPILERS = ("g++", "clang++")
+INSTALL = {
+    "apt-get": {"g++": "apt-get install g++", "clang++": "apt-get install clang libomp-dev"},
+    "dnf": {"g++": "dnf install gcc-c++", "clang++": "dnf install clang libomp-devel"},
+    "pacman": {"g++": "pacman -S gcc", "clang++": "pacman -S clang openmp"},
+    "zypper": {"g++": "zypper install gcc-c++", "clang++": "zypper install clang libomp-devel"},
+    "apk": {"g++": "apk add g++", "clang++": "apk add clang openmp-dev"},
+}
+_NAMESPACES = (
+    "allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1 "
+    "kernel.apparmor_restrict_unprivileged_userns=0 (those that exist)"
+)
+MEND_LAYER = {
+    "network": _NAMESPACES,
+    "pids": _NAMESPACES,
+    "mounts": _NAMESPACES,
+    "landlock": "use Linux 5.13 or later, booted with lsm=landlock,...",
+}
+LEAST_MEMORY = 2 << 30
+LEAST_DISK = 1 << 30
+
+
+class Finding(BaseModel):
+    """One thing that was looked at."""
+
+    name: str
+    state: Literal["ok", "limited", "missing"]
+    """limited: it works with less; missing: the main job cannot run, unless optional."""
+    detail: str
+    mend: str = ""
+    """The command, or the act, that mends it."""
+    optional: bool = False
+
+
+def findings(settings: Settings) -> Iterator[Finding]:
+    """Look at everything, one after the other."""
+    yield _python()
+    for name in dict.fromkeys((*COMPILERS, settings.compiler)):
+        if name:
+            yield _compiler(name, optional=settings.compiler != name)
+    yield _cores()
+    yield _memory()
+    yield _sandbox(settings)
+    yield _store(settings)
+    yield _disk(settings)
+    yield _torch()
+
+
+def _python() -> Finding:
+    return Finding(
+        name="python",
+        state="ok",
+        detail=f"{platform.python_version()} on {platform.system()} {platform.machine()}",
+    )
+
+
+def _compiler(name: str, *, optional: bool) -> Finding:
+    path = shutil.which(name)
+    if path is None:
+        # The second compiler is no more than a choice: its absence needs no mending.
+        mend = "" if optional and name != COMPILERS[0] else _install(name)
+        return Finding(
+            name=name, state="missing", detail="not on PATH", mend=mend, optional=optional
+        )
+    parallel, printed = _tried(path, ["-fopenmp"])
+    works = parallel and printed == "4"
+    state: Literal["ok", "limited", "missing"] = "ok"
+    said = "OpenMP works"
+    if not works:
+        state = "limited" if _tried(path, [])[0] else "missing"
+        said = f"OpenMP does not work: {printed}" if not parallel else "OpenMP gives one thread"
+    version = _finished([path, "--version"]).stdout.partition("\n")[0]
+    return Finding(
+        name=name,
+        state=state,
+        detail=f"{version}; {said}",
+        mend="" if works else _install(name),
+        optional=optional,
+    )
+
+
+def _tried(path: str, flags: list[str]) -> tuple[bool, str]:
+    """Whether the probe builds and runs, and what it printed or why not."""
+    with tempfile.TemporaryDirectory(prefix="kernelwright-doctor-") as folder:
+        Path(folder, "probe.cpp").write_text(PROBE)
+        done = _finished([path, "-O2", *flags, "probe.cpp", "-o", "probe"], folder)
+        if done.returncode == 0:
+            done = _finished(["./probe"], folder)
+    if done.returncode == 0:
+        return True, done.stdout.strip()
+    lines = (done.stderr or done.stdout).strip().splitlines() or [f"exit {done.returncode}"]
+    telling = [line for word in ("cannot find", "error") for line in lines if word in line]
+    return False, (telling or lines)[0]
+
+
+def _cores() -> Finding:
+    usable, all_of_them = len(os.sched_getaffinity(0)), os.cpu_count() or 1
+    if usable > 1:
+        return Finding(name="cores", state="ok", detail=f"{usable} of {all_of_them} usable")
+    return Finding(
+        name="cores",
+        state="limited",
+        detail="1: kernels and their judge share it, so times are noisier",
+        mend="allow this process at least 2 cores",
+    )
+
+
+def _memory() -> Finding:
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            free = int(line.split()[1]) * 1024
+    enough = free >= LEAST_MEMORY
+    return Finding(
+        name="memory",
+        state="ok" if enough else "limited",
+        detail=f"{text.bytes_(free)} available",
+        mend="" if enough else f"free memory: {text.bytes_(LEAST_MEMORY)} is comfortable",
+    )
+
+
+def _sandbox(settings: Settings) -> Finding:
+    strict = settings.sandbox == "require"
+    try:
+        report = sandbox.probe("auto")
+    except KernelwrightError as problem:
+        state: Literal["missing", "limited"] = "missing" if strict else "limited"
+        return Finding(name="sandbox", state=state, detail=problem.message, mend=problem.hint)
+    active, lacking = ", ".join(report["active"]), report["unavailable"]
+    if not lacking:
+        return Finding(name="sandbox", state="ok", detail=active)
+    mends = dict.fromkeys(MEND_LAYER.get(name, "") for name in lacking)
+    return Finding(
+        name="sandbox",
+        state="missing" if strict else "limited",
+        detail=f"{active or 'none'}; without {', '.join(f'{k} ({v})' for k, v in lacking.items())}",
+        mend="; ".join(filter(None, mends)),
+    )
+
+
+def _store(settings: Settings) -> Finding:
+    try:
+        with setup.store(settings) as store:
+            place = store.url.render_as_string(hide_password=True)
+            if store.keeps_files:
+                with tempfile.TemporaryFile(dir=store.home):
+                    pass
+    except UserError as problem:
+        return Finding(name="store", state="missing", detail=problem.message, mend=problem.hint)
+    except OSError as problem:
+        return Finding(
+            name="store",
+            state="missing",
+            detail=f"{problem.filename or settings.store}: {problem.strerror}",
+            mend="make the folder writable, or point KERNELWRIGHT_STORE elsewhere",
+        )
+    return Finding(name="store", state="ok", detail=place)
+
+
+def _disk(settings: Settings) -> Finding:
+    place = settings.cache
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    enough = free >= LEAST_DISK
+    return Finding(
+        name="disk",
+        state="ok" if enough else "limited",
+        detail=f"{text.bytes_(free)} free for {settings.cache}",
+        mend="" if enough else f"free space, or point KERNELWRIGHT_CACHE elsewhere than {place}",
+    )
+
+
+def _torch() -> Finding:
+    try:
+        detail = metadata.version("torch")
+    except metadata.PackageNotFoundError:
+        return Finding(
+            name="torch",
+            state="missing",
+            detail="only for tasks and baselines written in torch",
+            mend="pip install torch",
+            optional=True,
+        )
+    return Finding(name="torch", state="ok", detail=detail, optional=True)
+
+
+def _install(name: str) -> str:
+    family = "clang++" if "clang" in name else "g++"
+    for manager, commands in INSTALL.items():
+        if shutil.which(manager):
+            return commands[family]
+    return f"install {name} with OpenMP from your system's packages"
+
+
+def _finished(command: list[str], folder: str | None = None) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=60,
+            check=False,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        return subprocess.CompletedProcess(command, 1, "", f"error: {problem}")
