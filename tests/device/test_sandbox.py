@@ -42,6 +42,11 @@ def refuse(*_):
     raise PermissionError(errno.EPERM, "not here")
 layers.unshare = refuse
 """
+NO_PIDFD = """
+def unknown(*_):
+    raise OSError(errno.ENOSYS, "unknown")
+os.pidfd_open = unknown
+"""
 NO_LANDLOCK = "\nlayers.landlock = lambda *_: layers.checked(-1, 'landlock')\n"
 
 
@@ -382,7 +387,9 @@ STRAY = """
 """
 
 
-@pytest.mark.parametrize("patch", ["", NO_NAMESPACES], ids=["all", "no namespaces"])
+@pytest.mark.parametrize(
+    "patch", ["", NO_NAMESPACES, NO_PIDFD], ids=["all", "no namespaces", "no pidfd"]
+)
 @pytest.mark.parametrize("end", ["killed", "left"])
 def test_a_grandchild_in_its_own_session_dies_too(start, patch, end):
     wait = "time.sleep(1000)" if end == "killed" else "time.sleep(0.2)"
@@ -468,6 +475,18 @@ def test_waiting_has_a_limit(start):
     jailed = start("time.sleep(1000)")
     assert jailed.wait(0.05) is None
     assert jailed.poll() is None
+
+
+def test_waiting_does_not_need_a_recent_kernel(start, monkeypatch):
+    def unknown(*_):
+        raise OSError(38, "unknown")
+
+    monkeypatch.setattr(os, "pidfd_open", unknown)
+    jailed = start("time.sleep(1000)")
+    assert jailed.wait(0.05) is None
+    jailed.kill()
+    assert jailed.wait() == -signal.SIGKILL
+    assert start("os._exit(3)").wait(30) == 3
 
 
 def test_no_descriptor_is_left_behind(start):
