@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.records.job import JudgeJob
 from kernelwright.records.rung import Rung, RungPlan
@@ -111,7 +113,12 @@ class Court:
         self.session = executor.open(found)
         self.number = 0
 
-    def judge(self, source: str, plan: RungPlan = SCREEN, sandbox: str = "auto"):
+    def judge(
+        self,
+        source: str,
+        plan: RungPlan = SCREEN,
+        sandbox: Literal["auto", "require", "off"] = "auto",
+    ):
         """The evaluation of one source at one rung."""
         self.number += 1
         job = JudgeJob(

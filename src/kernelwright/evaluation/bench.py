@@ -12,7 +12,8 @@ import numpy as np
 from kernelwright.checks.finding import Rejected
 from kernelwright.devices import detect, roofline
 from kernelwright.devices.measured import Peaks
-from kernelwright.errors import JudgeError, PrerequisiteError
+from kernelwright.errors import PrerequisiteError
+from kernelwright.evaluation import noise
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.arena import numpy_dtype
 from kernelwright.evaluation.flush import Flush
@@ -26,16 +27,12 @@ from kernelwright.expressions import evaluate
 from kernelwright.records.job import BaselineTime, Session
 from kernelwright.records.task import Case, Task
 from kernelwright.tasks import contract, edges
-from kernelwright.timing.protocol import Pairs, measure
-from kernelwright.timing.statistics import Noise, bootstrap_median
+from kernelwright.timing.statistics import Noise
 
 BLOCK_US = 6000.0
 MOST_SLOTS = 5
 RING_BYTES = 512 << 20
 QUICK_BLOCKS = 7
-NOISE_PAIRS = 30
-NOISE_TWINS = 3
-NOISE_SECONDS = 4.0
 BLOCK_SECONDS = 120.0
 
 
@@ -92,7 +89,7 @@ class Bench:
             hint = "install torch, or give the task a baseline.cpp"
             raise PrerequisiteError(f"no baseline can be run ({reasons})", hint)
         self.strongest = min(self.times, key=self._overall)
-        self.noise = self._noise()
+        self.noise = noise.measure_noise(self, self.cases.timed[0])
         return self.session()
 
     def session(self) -> Session:
@@ -224,39 +221,6 @@ class Bench:
     def _overall(self, name: str) -> float:
         """Sum of log times over the timed workloads: orders baselines by geometric mean."""
         return sum(math.log(self.times[name][case.workload]) for case in self.cases.timed)
-
-    def _noise(self) -> Noise:
-        """Compare the strongest baseline with twins of itself, each a process of its own."""
-        case, name = self.cases.timed[0], self.strongest
-        centres: list[float] = []
-        widths: list[float] = []
-        twins = NOISE_TWINS if name == "loop" else 1
-        try:
-            for number in range(twins):
-                one = self.rival_side(name, case, self.answers.seed("noise", number))
-                ring = self.ring(case)
-                twin = self.rivals.twin(name, ring)
-                try:
-                    other = self.side(twin, ring, one.secret)
-                    started, pairs = time.monotonic(), Pairs()
-
-                    def go_on(since: float = started) -> bool:
-                        return time.monotonic() - since < NOISE_SECONDS / twins
-
-                    measure(other, one, pairs, 8)
-                    measure(other, one, pairs, NOISE_PAIRS, go_on)
-                finally:
-                    twin.close()
-                interval = bootstrap_median(pairs.log_ratios, seed=number)
-                centres.append(interval.median)
-                widths.append(interval.half_width)
-        except Rejected as rejection:
-            raise JudgeError(f"baseline {name} broke: {rejection}") from rejection
-        return Noise(
-            half_width=float(np.median(widths)),
-            pairs=len(pairs),
-            between=float(np.abs(centres).max()),
-        )
 
 
 def _slots(call_us: float, nbytes: int) -> int:

@@ -17,9 +17,9 @@ import sys
 import time
 from typing import Any
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - lean start
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import confine
+import confine  # type: ignore[import-not-found]
 
 LENGTH = struct.Struct("<I")
 LARGEST = 8 << 20
@@ -54,7 +54,7 @@ class Wire:
 
     def receive(self) -> tuple[dict[str, Any], list[int]]:
         """The next message and its descriptors; leaves the process when the socket closes."""
-        fds = []
+        fds: list[int] = []
         (length,) = LENGTH.unpack(self._exactly(LENGTH.size, fds))
         if length > LARGEST:
             sys.exit(3)

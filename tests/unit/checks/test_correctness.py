@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelwright.checks.correctness import judge, make_answer, measure, ulp
+from kernelwright.checks.correctness import judge, make_answer
+from kernelwright.checks.distance import measure, ulp
 from kernelwright.records.outcome import Outcome
 
 F32 = np.dtype("float32")
