@@ -55,9 +55,19 @@ class Ledger:
         return len(self.in_flight) - self.looks_in_flight()
 
     def estimate(self, rung: Rung) -> float:
-        """Seconds to set aside for a job of that rung."""
-        seen = self._seen[rung]
-        return SAFETY * self._seconds[rung] / seen if seen else self._priors[rung]
+        """Seconds to set aside for a job of that rung.
+
+        A rung that was not seen yet is expected to exceed its prior as far as the highest rung
+        seen below it exceeded its own.
+        """
+        if self._seen[rung]:
+            return SAFETY * self._seconds[rung] / self._seen[rung]
+        below = [lower for lower, count in self._seen.items() if count and lower < rung]
+        slower = 1.0
+        if below:
+            highest = max(below)
+            slower = self._seconds[highest] / self._seen[highest] / self._priors[highest]
+        return self._priors[rung] * max(1.0, slower)
 
     def claim(self, number: int, rung: Rung) -> float:
         """Set aside what a job may cost; the seconds."""
@@ -70,7 +80,8 @@ class Ledger:
         reservation = self.in_flight.pop(number)
         self.wall_s = max(self.wall_s, wall_s)
         self.device_s += evaluation.device_seconds
-        self._seconds[reservation.rung] += evaluation.seconds
+        # The wait for a turn counts: it is the run's time, whatever the job itself took.
+        self._seconds[reservation.rung] += self.wall_s - reservation.since_s
         self._seen[reservation.rung] += 1
         self.evaluations += reservation.rung > Rung.DRAFT
 

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,11 @@ class Judge:
             pass_fds=(theirs.fileno(),),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            env={**environment(threads, Path.home(), cache), "OPENBLAS_NUM_THREADS": "1"},
+            env={
+                **environment(threads, Path.home(), cache),
+                "TMPDIR": tempfile.gettempdir(),
+                "OPENBLAS_NUM_THREADS": "1",
+            },
             start_new_session=True,
         )
         theirs.close()

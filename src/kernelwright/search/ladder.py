@@ -2,11 +2,14 @@
 
 After Li et al., *A System for Massively Parallel Hyperparameter Tuning* (2018): the top 1/η of
 what a rung has seen so far goes up at once, without waiting for the rung to fill. Failures count
-as seen. Three rules are ours:
+as seen. Four rules are ours:
 
 - a candidate whose interval lies wholly under the champion's, at the same rung, never goes up;
-- a *coarse* candidate (one structure of many) skips the halving after the first timed rung:
-  tiny shapes order structures badly, and there are few of them;
+- a *coarse* candidate (one structure of many) skips the halving, and the rule before, after the
+  first timed rung: tiny shapes order structures badly, and there are few of them;
+- a rung that is seen to order badly is lenient: once 6 candidates have scores at it and at the
+  next one, and Kendall's τ between these is below 0.3, two thirds go up, and at the first timed
+  rung the champion bars nobody;
 - when the device would otherwise idle, the best of the lowest rung that has one goes up: nobody
   starves because too few came after them.
 
@@ -21,6 +24,12 @@ from dataclasses import dataclass, field
 from kernelwright.records.rung import Rung
 from kernelwright.search.score import Score
 
+PAIRED = 6
+"""Candidates scored at two neighbouring rungs before their agreement counts."""
+BAD_ORDER = 0.3
+"""Kendall's τ below which a rung is lenient."""
+LENIENT_ETA = 1.5
+
 Key = tuple[float, str]
 """Minus the score, then the id: ascending order is best first."""
 
@@ -33,10 +42,19 @@ class _Step:
     ranked: list[Key] = field(default_factory=list)
     waiting: list[Key] = field(default_factory=list)
     coarse: list[Key] = field(default_factory=list)
-    """Those of the waiting who need no quota."""
-    aside: list[tuple[Key, bool]] = field(default_factory=list)
-    """Barred by the present champion, and whether they were coarse."""
+    """Structures after the first timed rung; they wait apart and need no quota."""
+    aside: list[Key] = field(default_factory=list)
+    """Barred by the present champion."""
     scores: dict[str, Score] = field(default_factory=dict)
+    agreement: int = 0
+    """Pairs of candidates ordered alike here and at the next rung, minus those that are not."""
+    paired: int = 0
+    """Candidates scored here and at the next rung."""
+
+    def orders_badly(self) -> bool:
+        """Whether the next rung contradicts this one."""
+        pairs = self.paired * (self.paired - 1) / 2
+        return self.paired >= PAIRED and self.agreement < BAD_ORDER * pairs
 
 
 class Ladder:
@@ -75,10 +93,10 @@ class Ladder:
         key = (-score.value, candidate)
         step.scores[candidate] = score
         insort(step.ranked, key)
+        if rung is not self.rungs[0]:
+            self._compare(candidate, rung)
         if rung in self._next:
-            insort(step.waiting, key)
-            if coarse and rung is self.rungs[0]:
-                insort(step.coarse, key)
+            insort(step.coarse if coarse and rung is self.rungs[0] else step.waiting, key)
 
     def score(self, candidate: str, rung: Rung) -> Score | None:
         """What a candidate scored at a rung, if it passed there."""
@@ -98,7 +116,7 @@ class Ladder:
         for rung in reversed(self.rungs[:-1]):
             step = self._steps[rung]
             self._set_aside(rung)
-            quota = step.seen // self.eta
+            quota = int(step.seen / (LENIENT_ETA if step.orders_badly() else self.eta))
             if step.waiting and bisect_left(step.ranked, step.waiting[0]) < quota:
                 return step.waiting[0][1], self._next[rung]
             if step.coarse:
@@ -128,28 +146,42 @@ class Ladder:
 
     def barred(self, candidate: str, rung: Rung) -> bool:
         """Whether its interval lies wholly under the champion's at that rung."""
-        champion = self._steps[rung].scores.get(self.champion)
+        step = self._steps[rung]
+        champion = step.scores.get(self.champion)
         if champion is None or candidate == self.champion:
             return False
-        return self._steps[rung].scores[candidate].high < champion.low
+        if rung is self.rungs[0] and len(self.rungs) > 1 and step.orders_badly():
+            return False
+        return step.scores[candidate].high < champion.low
 
     def _set_aside(self, rung: Rung) -> None:
         """Take barred candidates off the front, so that nobody looks at them again and again."""
         step = self._steps[rung]
-        for queue in (step.waiting, step.coarse):
-            while queue and self.barred(queue[0][1], rung):
-                key = queue[0]
-                step.aside.append((key, _remove(step.coarse, key)))
-                _remove(step.waiting, key)
+        while step.waiting and self.barred(step.waiting[0][1], rung):
+            key = step.waiting.pop(0)
+            step.aside.append(key)
 
     def _take_back(self) -> None:
-        """Another champion bars others."""
+        """Another champion, or none, bars others."""
         for step in self._steps.values():
-            for key, coarse in step.aside:
+            for key in step.aside:
                 insort(step.waiting, key)
-                if coarse:
-                    insort(step.coarse, key)
             step.aside.clear()
+
+    def _compare(self, candidate: str, rung: Rung) -> None:
+        """Count how the rung below ordered a candidate against those scored at both rungs."""
+        here, below = self._steps[rung], self._steps[self.rungs[self.rungs.index(rung) - 1]]
+        if candidate not in below.scores:
+            return
+        was_bad = below.orders_badly()
+        mine = below.scores[candidate].value, here.scores[candidate].value
+        for other in here.scores.keys() & below.scores.keys() - {candidate}:
+            lower, higher = below.scores[other].value, here.scores[other].value
+            alike = (mine[0] - lower) * (mine[1] - higher)
+            below.agreement += (alike > 0) - (alike < 0)
+        below.paired += 1
+        if was_bad != below.orders_badly():
+            self._take_back()
 
     def _hopeful(self, candidate: str, rung: Rung) -> bool:
         champion = self._steps[rung].scores.get(self.champion)

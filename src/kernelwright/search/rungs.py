@@ -18,7 +18,7 @@ PRIOR_S: Mapping[Rung, float] = {
     Rung.SMOKE: 1.0,
     Rung.SCREEN: 1.5,
     Rung.FULL: 4.0,
-    Rung.CONFIRM: 6.0,
+    Rung.CONFIRM: 10.0,
 }
 _FIVE: tuple[Stage, ...] = ("smoke", "declared", "stability", "repeats", "edges")
 _LOOKS: Mapping[Effort, tuple[int, ...]] = {

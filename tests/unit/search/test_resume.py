@@ -112,7 +112,7 @@ def test_a_run_that_a_living_process_works_on_is_left_alone(store, monkeypatch):
 def test_a_past_that_comes_out_differently_is_not_continued(store):
     part = begin(store, Interrupted(20))
     with store.engine.begin() as connection:
-        connection.execute(text("UPDATE claims SET rung = 2 WHERE number = 9"))
+        connection.execute(text("UPDATE claims SET rung = 3 - rung WHERE number = 9"))
     before = decisions(store, part.run.id)
     executor = Real()
     with pytest.raises(StoreError, match="job 9"):
