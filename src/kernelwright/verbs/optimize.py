@@ -119,7 +119,7 @@ def run(
     if request.dry_run:
         return _plan(loaded, spec, start, settings)
     executor = setup.executor(settings)
-    with setup.store(settings) as store:
+    with setup.store(settings) as store, setup.resumable(store):
         summary = start_run(store, executor, loaded, spec, start=start, observer=observer)
         return Answer.of(summary)
 

@@ -31,8 +31,9 @@ def run(request: Request, *, observer: Observer | None = None) -> Answer:
     """Resume, with the threads, sandbox and seed that the run began with."""
     settings = request.settings()
     with setup.store(settings) as store:
-        spec = store.run(request.run).spec
+        found = store.run(request.run)
+        spec = found.spec
         fixed = {"threads": spec.threads, "sandbox": spec.sandbox, "seed": spec.seed}
         executor = setup.executor(Settings.load(settings.model_dump() | fixed))
-        summary = resume_run(store, executor, store.run(request.run).id, observer=observer)
-        return Answer.of(summary)
+        with setup.resumable(store, found.id):
+            return Answer.of(resume_run(store, executor, found.id, observer=observer))

@@ -9,7 +9,7 @@ from kernelwright import plugins
 from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.candidates.header import parse
 from kernelwright.candidates.tunables import space
-from kernelwright.errors import HeaderError, PrerequisiteError, UsageError
+from kernelwright.errors import HeaderError, JudgeError, PrerequisiteError, UsageError
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.executors.base import Executor
 from kernelwright.records.candidate import Candidate, Value
@@ -39,6 +39,28 @@ def store(settings: Settings) -> Iterator[Store]:
         yield opened
     finally:
         opened.close()
+
+
+@contextmanager
+def resumable(store: Store, run: str = "") -> Iterator[None]:
+    """Say how to go on when the machinery breaks in the middle of a run.
+
+    Args:
+        store: where the run is.
+        run: its id; empty: a run that begins inside.
+
+    Raises:
+        JudgeError: what broke, with the command that resumes as its hint.
+    """
+    before = {one.id for one in store.runs()} - {run}
+    try:
+        yield
+    except JudgeError as problem:
+        for one in store.runs():
+            if one.id not in before and one.status == "interrupted":
+                hint = f"kernelwright runs resume {one.id} goes on where it broke"
+                raise JudgeError(problem.message, hint=hint) from problem
+        raise
 
 
 def executor(settings: Settings) -> Executor:

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from kernelwright.cli.main import main
+from kernelwright.errors import JudgeError
 from kernelwright.executors.base import Executor
 from tests import samples
 from tests.fakes import FakeExecutor
@@ -111,6 +112,26 @@ def test_interrupted_is_exit_130_and_resumes(folder, capsys, monkeypatch):
     code, found = said(capsys, "runs resume latest")
     assert code == 2
     assert "finished" in found["error"]
+
+
+def test_a_broken_judge_says_how_to_go_on(folder, capsys, monkeypatch):
+    real, calls = FakeExecutor.wait, []
+
+    def wait(self, timeout=None):
+        calls.append(1)
+        if len(calls) in (3, 4):
+            raise JudgeError("the verifier broke off")
+        return real(self, timeout)
+
+    monkeypatch.setattr(FakeExecutor, "wait", wait)
+    code, found = said(capsys, "optimize twice --start good.cpp --proposer tune")
+    for _ in range(2):
+        assert code == 1
+        assert found["error"] == "the verifier broke off"
+        pasted = found["hint"].removesuffix(" goes on where it broke")
+        code, found = said(capsys, pasted.removeprefix("kernelwright "))
+    assert code == 0
+    assert found["status"] == "improved"
 
 
 @pytest.mark.parametrize(
