@@ -41,6 +41,7 @@ extern "C" int scale(const float* x, float* y, int64_t N) {
 }
 extern "C" const char* label() { return LABEL; }
 """
+ENTRY = 'extern "C" int scale() { return 0; }\n'
 
 
 @pytest.fixture(scope="module")
@@ -103,19 +104,24 @@ def test_equal_code_is_an_equal_binary(cpp, change, tmp_path):
     assert build(cpp, SCALE.replace("FACTOR *", "FACTOR +")).build.binary != first.build.binary
 
 
-def test_no_time_and_no_path_gets_into_a_binary(cpp, tmp_path):
-    source = (
-        SCALE
-        + 'extern "C" const char* when() { return __DATE__ __TIME__ __TIMESTAMP__ __FILE__; }\n'
-    )
-    first, second = (build(Cpp(cpp.toolchain.name, tmp_path / name), source) for name in "ab")
+def test_names_of_static_functions_do_not_get_into_a_binary(cpp):
+    helper = "__attribute__((noinline)) static int {0}(int x) {{ return x * 7; }}\n"
+    source = helper + 'extern "C" int scale(int x) {{ return {0}(x) + 1; }}\n'
+    first, second = (build(cpp, source.format(name)) for name in ("helper", "other"))
     assert first.build.binary == second.build.binary
-    assert b"kernelwright" not in first.library.read_bytes()
+    assert first.library != second.library
+
+
+def test_no_time_and_no_path_gets_into_a_binary(cpp):
+    stamp = 'extern "C" const char* stamp() { return __DATE__ __TIME__ __TIMESTAMP__ __FILE__; }\n'
+    result = build(cpp, ENTRY + stamp)
+    code = ctypes.CDLL(os.fspath(result.library))
+    code.stamp.restype = ctypes.c_char_p
+    assert code.stamp() == b"kernel.cpp"
+    assert b"kernelwright" not in result.library.read_bytes()
 
 
 # --- failures ----------------------------------------------------------------------------------
-
-ENTRY = 'extern "C" int scale() { return 0; }\n'
 
 
 @pytest.mark.parametrize(
