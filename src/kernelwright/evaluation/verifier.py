@@ -164,6 +164,7 @@ def main() -> None:
     try:
         serve(channel, verifier)
     finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         with contextlib.suppress(KernelwrightError):
             verifier.close()
         shutil.rmtree(folder, ignore_errors=True)

@@ -53,3 +53,6 @@ class Session(Record):
     floor_us: dict[str, float] = {}
     """Roofline floor by workload."""
     bound: dict[str, str] = {}
+    confirm_s: float = 0.0
+    """Seconds that a confirm is expected to take before its first look: fresh processes, every
+    baseline."""
