@@ -1,0 +1,57 @@
+"""Make the values a search chose the defaults of a candidate's own file.
+
+The file stays tunable: every value is still there, the chosen one first. Comments within the
+header are not kept.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+
+from kernelwright.candidates.header import parse
+from kernelwright.records.candidate import Header, Value
+
+
+def settle(source: str, language: str, values: Mapping[str, Value]) -> str:
+    """``source`` with each tunable's list reordered so that ``values`` are the defaults.
+
+    Args:
+        source: a candidate's file; returned unchanged where it has no tunables.
+        language: decides how it comments.
+        values: the chosen value of each tunable.
+
+    Raises:
+        HeaderError: the header cannot be read.
+    """
+    header = parse(source, language)
+    if not header.tune:
+        return source
+    sign = "//" if language in ("cpp", "cuda") else "#"
+    lines = source.splitlines()
+    opening = re.compile(rf"\s*{sign}\s*///\s*kernelwright\s*")
+    closing = re.compile(rf"\s*{sign}\s*///\s*")
+    first = next(i for i, line in enumerate(lines) if opening.fullmatch(line))
+    last = next(i for i in range(first + 1, len(lines)) if closing.fullmatch(lines[i]))
+    body = [f"{sign} {line}" for line in _toml(header, values)]
+    return "\n".join([*lines[: first + 1], *body, *lines[last:]]) + "\n"
+
+
+def _toml(header: Header, values: Mapping[str, Value]) -> list[str]:
+    lines = [f"strategy = {_literal(header.strategy)}"] if header.strategy else []
+    for name, choices in header.tune.items():
+        if isinstance(choices, str):
+            lines.append(f"tune.{name} = {_literal(choices)}")
+            continue
+        chosen = values.get(name, choices[0])
+        ordered = [chosen, *(one for one in choices if one != chosen)]
+        lines.append(f"tune.{name} = [{', '.join(map(_literal, ordered))}]")
+    lists = {key: getattr(header, key) for key in ("where", "cures", "needs", "flags")}
+    lines += [
+        f"{key} = [{', '.join(map(_literal, found))}]" for key, found in lists.items() if found
+    ]
+    return lines
+
+
+def _literal(value: Value) -> str:
+    # A JSON text is a TOML text; numbers and truth values are written alike.
+    return json.dumps(value, ensure_ascii=False)
