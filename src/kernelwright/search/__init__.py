@@ -15,8 +15,9 @@ What a caller needs::
 ``UserError`` before the first candidate only (nothing to try, the task's reference fails, the
 store cannot be written) and ``JudgeError`` when the machinery broke; a candidate's failure is an
 outcome. Ctrl-C does not propagate: the summary's status is ``interrupted`` and ``resume_run``
-goes on from there; after a ``kill -9`` the stored status is still ``running`` and ``resume_run``
-works the same. A finished run cannot be resumed (``UsageError``).
+goes on from there (while the executor opens there is no run yet, and it does propagate). After a
+``kill -9`` the stored status is still ``running`` and ``resume_run`` works the same. A finished
+run cannot be resumed (``UsageError``).
 
 Every decision is a function of (seed, spec, completions in stored order, recorded wall clock at
 each completion). Nothing here reads a clock, a random source or the machine to decide; that is

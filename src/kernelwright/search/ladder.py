@@ -48,13 +48,13 @@ class _Step:
     scores: dict[str, Score] = field(default_factory=dict)
     agreement: int = 0
     """Pairs of candidates ordered alike here and at the next rung, minus those that are not."""
-    paired: int = 0
-    """Candidates scored here and at the next rung."""
+    paired: list[tuple[float, float]] = field(default_factory=list)
+    """Scores here and at the next rung, of those that have both."""
 
     def orders_badly(self) -> bool:
         """Whether the next rung contradicts this one."""
-        pairs = self.paired * (self.paired - 1) / 2
-        return self.paired >= PAIRED and self.agreement < BAD_ORDER * pairs
+        count = len(self.paired)
+        return count >= PAIRED and self.agreement < BAD_ORDER * count * (count - 1) / 2
 
 
 class Ladder:
@@ -174,12 +174,10 @@ class Ladder:
         if candidate not in below.scores:
             return
         was_bad = below.orders_badly()
-        mine = below.scores[candidate].value, here.scores[candidate].value
-        for other in here.scores.keys() & below.scores.keys() - {candidate}:
-            lower, higher = below.scores[other].value, here.scores[other].value
-            alike = (mine[0] - lower) * (mine[1] - higher)
-            below.agreement += (alike > 0) - (alike < 0)
-        below.paired += 1
+        x, y = below.scores[candidate].value, here.scores[candidate].value
+        products = [(x - lower) * (y - higher) for lower, higher in below.paired]
+        below.agreement += sum(one > 0 for one in products) - sum(one < 0 for one in products)
+        below.paired.append((x, y))
         if was_bad != below.orders_badly():
             self._take_back()
 
