@@ -17,7 +17,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PAGES = [ROOT / "docs/tutorial.md", *sorted((ROOT / "docs/how-to").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "docs/tutorial.md",
+    *sorted((ROOT / "docs/how-to").glob("*.md")),
+]
 BUDGET = {"KERNELWRIGHT_EFFORT": "quick", "KERNELWRIGHT_MINUTES": "1.5",
           "KERNELWRIGHT_EVALUATIONS": "24"}  # fmt: skip
 
