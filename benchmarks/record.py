@@ -58,7 +58,7 @@ def plain(text: str) -> str:
 
 def provenance() -> dict[str, Any]:
     name = Path(sys.argv[0]).stem
-    words = [plain(word) for word in sys.argv[1:]]
+    words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": " ".join(["scripts/bench", name, *words]),

@@ -74,7 +74,7 @@ ENDINGS = {
     "improved": "a candidate was confirmed faster than the strongest baseline",
     "nothing_left_to_win": "a candidate was confirmed, within 5 % of the measured roofline",
     "no_improvement": "nothing that passed is faster than the strongest baseline",
-    "budget": "the budget ended before any candidate passed the full rung",
+    "budget": "the budget ended before any candidate was confirmed",
     "interrupted": "Ctrl-C: resume goes on",
 }
 CODES = (
@@ -82,7 +82,7 @@ CODES = (
     (1, "a fault of ours"),
     (2, "usage, or something that must be installed or allowed; a hint says what"),
     (3, "finished, but the answer is no"),
-    (4, "a budget ended before any candidate passed the full rung"),
+    (4, "a budget ended before any candidate was confirmed"),
     (130, "interrupted; a run can be resumed"),
 )
 

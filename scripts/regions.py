@@ -137,8 +137,9 @@ def winners(environment: str) -> str:
         )
         best = row["best"]
         words = (best["strategy"] or best["origin"]).partition(":")[0] if best else "–"
-        numbers = " ".join(f"{key}={value}" for key, value in best["tunables"].items())
-        lines.append([op, row["status"], words, f"`{numbers}`" if best else "–", shares])
+        chosen = best["tunables"] if best else {}
+        numbers = " ".join(f"{key}={value}" for key, value in chosen.items())
+        lines.append([op, row["status"], words, f"`{numbers}`" if numbers else "–", shares])
     head = ("task", "status", "structure", "numbers", "device time by rung")
     return f"{table(head, lines)}\n\n{source(name, data)}"
 
