@@ -1,8 +1,11 @@
-"""Scaled dot-product attention written out: scores, optional causal mask, softmax, weighted sum of values."""
+"""Scaled dot-product attention written out: scores, causal mask, softmax, weighted values."""
 
 
 def attention(xp, q, k, v, causal):
-    """Attention [B, H, S, D] of ``q``, ``k``, ``v`` [B, H, S, D], scale 1/sqrt(D); ``causal`` hides later keys."""
+    """Attention [B, H, S, D] of ``q``, ``k``, ``v`` [B, H, S, D], scale 1/sqrt(D).
+
+    ``causal`` hides later keys.
+    """
     if (
         q.shape[-2] == 0
     ):  # the maximum of an empty row of scores is undefined, the result has no rows

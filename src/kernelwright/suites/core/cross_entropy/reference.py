@@ -1,4 +1,7 @@
-"""Cross-entropy of each row: the logarithm of the sum of exponentials minus the label's logit (no mean over rows)."""
+"""Cross-entropy of each row: log of the sum of exponentials minus the label's logit.
+
+No mean is taken over the rows.
+"""
 
 
 def cross_entropy(xp, logits, labels):

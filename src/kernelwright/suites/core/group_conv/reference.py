@@ -1,4 +1,7 @@
-"""Grouped 3x3 convolution, stride 1, padding 1, channels first; the number of groups follows from the weight's shape."""
+"""Grouped 3x3 convolution, stride 1, padding 1, channels first.
+
+The number of groups follows from the weight's shape.
+"""
 
 
 def group_conv(xp, x, weight):

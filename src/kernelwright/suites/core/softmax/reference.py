@@ -1,4 +1,4 @@
-"""Softmax over the last axis, as written in a textbook: shift by the row maximum, exponentiate, normalise."""
+"""Softmax over the last axis as in a textbook: shift by the maximum, exponentiate, normalise."""
 
 
 def softmax(xp, x):

@@ -2,7 +2,10 @@
 
 
 def swiglu(xp, x, gate, up, down):
-    """(silu(``x`` [M, D] · ``gate`` [F, D]ᵀ) * (``x`` · ``up`` [F, D]ᵀ)) · ``down`` [D, F]ᵀ, with silu(z) = z / (1 + exp(-z))."""
+    """(silu(``x`` [M, D] · ``gate`` [F, D]ᵀ) * (``x`` · ``up`` [F, D]ᵀ)) · ``down`` [D, F]ᵀ.
+
+    Here silu(z) = z / (1 + exp(-z)).
+    """
     gated = xp.matmul(x, xp.matrix_transpose(gate))
     hidden = gated / (1 + xp.exp(-gated)) * xp.matmul(x, xp.matrix_transpose(up))
     return xp.matmul(hidden, xp.matrix_transpose(down))
