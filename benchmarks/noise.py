@@ -68,7 +68,7 @@ def session(
         return
     executor = LocalExecutor(cache=folder, baselines=("loop",))
     try:
-        opened = executor.open(task)
+        executor.open(task)
         for count, (key, kind, at) in enumerate(keys):
             source = planted(task, KINDS[kind])
             job = JudgeJob(
@@ -88,7 +88,6 @@ def session(
             say(f"{key}: {'; '.join(said) or answer.evaluation.outcome.value}")
     finally:
         executor.close()
-    del opened
 
 
 def row(op: str, number: int, kind: str, found: Any) -> dict[str, Any]:

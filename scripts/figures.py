@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 
-from scripts.regions import Data, load, source
+from scripts.regions import Data, headline, load, ratio, source
 
 RUN = Path("docs/figures/best_so_far.svg")
 WIDTH, HEIGHT = 760, 320
@@ -75,22 +75,37 @@ def frame(axes: Axes, rival: str) -> list[str]:
 
 
 def steps(axes: Axes, row: Data) -> list[str]:
-    """Returns the looks as dots and the best so far as a staircase."""
-    parts = [
-        f'<circle cx="{axes.x(at):.1f}" cy="{axes.y(ratio):.1f}" r="2.2" fill="{GREY}" '
-        f'fill-opacity="{0.9 if rung in ("full", "confirm") else 0.4}"/>'
-        for at, rung, ratio in row["looks"]
-    ]
-    points: list[tuple[float, float]] = []
-    for lead in row["trajectory"]:
-        x, y = axes.x(lead["wall_s"]), axes.y(lead["speedup"])
-        points += [(x, points[-1][1]), (x, y)] if points else [(x, y)]
+    """Returns the looks as dots and the best look so far as a staircase."""
+    parts, points, best = [], list[tuple[float, float]](), 0.0
+    for at, rung, found in sorted(row["looks"]):
+        if rung == "confirm":
+            continue
+        x, y = axes.x(at), axes.y(found)
+        opacity = 0.9 if rung == "full" else 0.4
+        parts.append(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{GREY}" fill-opacity="{opacity}"/>'
+        )
+        if found > best:
+            points += [(x, points[-1][1] if points else axes.y(1)), (x, y)]
+            best = found
     if points:
-        points.append((axes.x(axes.seconds), points[-1][1]))
-        parts.append(line(points, BLUE, 2.5))
-        last = row["trajectory"][-1]["speedup"]
-        parts.append(text(WIDTH - RIGHT, points[-1][1] - 8, f"{last:.2f}x", "end", BLUE))
+        points = [(axes.x(0), axes.y(1)), *points, (axes.x(axes.seconds), points[-1][1])]
+        parts.append(line(points, BLUE, 1.8))
     return parts
+
+
+def confirmed(axes: Axes, row: Data) -> list[str]:
+    """Returns the confirmed ratio with its interval, where there is one."""
+    one = headline(row)
+    if one is None:
+        return []
+    x = axes.x(row["moments_s"]["confirmed"])
+    words = f"confirmed {ratio(one)} over {one['baseline']}"
+    return [
+        line([(x, axes.y(one["low"])), (x, axes.y(one["high"]))], BLUE, 3),
+        f'<circle cx="{x:.1f}" cy="{axes.y(one["ratio"]):.1f}" r="5" fill="{BLUE}"/>',
+        text(x - 10, axes.y(one["low"]) + 18, words, "end", BLUE),
+    ]
 
 
 def best_so_far() -> str:
@@ -99,11 +114,10 @@ def best_so_far() -> str:
     if data is None:
         return ""
     row = data["rows"]["run"]
-    ratios = [ratio for _, _, ratio in row["looks"]]
-    ratios += [lead["speedup"] for lead in row["trajectory"]]
+    ratios = [found for _, _, found in row["looks"]]
     axes = Axes(row["spent"]["wall_s"], ratios)
     rival = row["opened"]["strongest"]
-    title = f"{data['settings']['task']}: best so far, speedup over the strongest baseline"
+    title = f"{data['settings']['task']}: best look so far, speedup over the strongest baseline"
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
         f'width="{WIDTH}" height="{HEIGHT}" role="img" aria-label="{escape(title)}">'
@@ -113,6 +127,7 @@ def best_so_far() -> str:
         text(LEFT, 16, title, "start"),
         *frame(axes, rival),
         *steps(axes, row),
+        *confirmed(axes, row),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -124,8 +139,8 @@ def shown() -> str:
     if data is None:
         return ""
     caption = (
-        "Each dot is one timed look (pale: screen, full: full or confirm), the line is the best so "
-        "far at the full rung, before it was confirmed."
+        "A dot is one look at one candidate on the main workload (pale: screen, dark: full), "
+        "the line is the best look so far, the bar what fresh processes confirmed, with its interval."
     )
     return f"![Best so far against time]({{up}}{RUN})\n\n{caption} {source('readme/run', data)}"
 
