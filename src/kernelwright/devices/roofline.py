@@ -1,12 +1,13 @@
 """The least time a device could need: compulsory bytes over bandwidth, operations over rate.
 
-Williams, Waterman, Patterson 2009. Operations are those of the obvious algorithm, so a better
-algorithm may beat this floor honestly; the floor says where nothing is left to win, and never
-by itself that a time is a lie.
+Williams, Waterman, Patterson 2009. Reading and writing are priced apart, since many kernels only
+read. Operations are those of the obvious algorithm, so a better algorithm may beat this floor
+honestly; the floor says where nothing is left to win, and never by itself that a time is a lie.
 """
 
 from dataclasses import dataclass
 
+from kernelwright.devices.measured import Peaks
 from kernelwright.records.measurement import Roofline
 
 
@@ -18,19 +19,22 @@ class Floor:
     bound: str
 
 
-def floor(
-    compulsory_bytes: int, operations: float, bandwidth_gbps: float, rate_gflops: float
-) -> Floor:
+def floor(read_bytes: int, written_bytes: int, operations: float, peaks: Peaks) -> Floor:
     """The floor of one workload.
 
+    A copy of n bytes takes as long as reading n and writing n; what reading alone takes is
+    measured too, and the rest is the price of writing.
+
     Args:
-        compulsory_bytes: each input read once, each output written once.
+        read_bytes: each input once.
+        written_bytes: each output once.
         operations: of the obvious algorithm; 0 if unknown.
-        bandwidth_gbps: 10^9 bytes a second.
-        rate_gflops: 10^9 operations a second.
+        peaks: of the device, with as many threads.
     """
-    by_bytes = compulsory_bytes / (bandwidth_gbps * 1e3)
-    by_rate = operations / (rate_gflops * 1e3)
+    reading = 1 / peaks.read_gbps
+    writing = max(2 / peaks.copy_gbps - reading, 0.0)
+    by_bytes = (read_bytes * reading + written_bytes * writing) / 1e3
+    by_rate = operations / (peaks.rate_gflops * 1e3)
     return Floor(by_rate, "rate") if by_rate > by_bytes else Floor(by_bytes, "bandwidth")
 
 

@@ -25,7 +25,7 @@ from kernelwright.evaluation.stages import Cases
 from kernelwright.evaluation.worker import Worker
 from kernelwright.expressions import evaluate
 from kernelwright.records.job import BaselineTime, Session
-from kernelwright.records.task import Case, Task
+from kernelwright.records.task import Case, Shaped, Task
 from kernelwright.tasks import contract, edges
 from kernelwright.timing.statistics import Noise
 
@@ -44,12 +44,20 @@ class Bench:
         oracle: started and loaded with the task.
         rivals: the baselines.
         peaks: what this processor can do.
+        flush: empties the caches.
         threads: how many the kernels use.
         secret: seed of everything drawn.
     """
 
     def __init__(
-        self, task: Task, oracle: Oracle, rivals: Rivals, peaks: Peaks, threads: int, secret: int
+        self,
+        task: Task,
+        oracle: Oracle,
+        rivals: Rivals,
+        peaks: Peaks,
+        flush: Flush,
+        threads: int,
+        secret: int,
     ) -> None:
         self.task = task
         self.oracle = oracle
@@ -57,7 +65,7 @@ class Bench:
         self.peaks = peaks
         self.threads = threads
         self.answers = Answers(task, oracle, secret)
-        self.flush = Flush(peaks.flush_bytes, threads)
+        self.flush = flush
         self.cases = self._cases()
         self.times: dict[str, dict[str, float]] = {}
         self.missing: dict[str, str] = {}
@@ -106,7 +114,7 @@ class Bench:
                 for name in known
             ),
             strongest=self.strongest,
-            bandwidth_gbps=self.peaks.bandwidth_gbps,
+            bandwidth_gbps=self.peaks.copy_gbps,
             rate_gflops=self.peaks.rate_gflops,
             noop_us=self.noop_us,
             environment=detect.describe(self.threads),
@@ -116,13 +124,9 @@ class Bench:
 
     def floor(self, case: Case) -> roofline.Floor:
         """The roofline floor of one workload."""
-        moved = sum(
-            math.prod(item.shape) * numpy_dtype(item.dtype).itemsize
-            for item in (*case.inputs, *case.outputs)
-        )
         flops = self.task.work.flops
         operations = evaluate(flops, case.axes) if flops else 0.0
-        return roofline.floor(moved, operations, self.peaks.bandwidth_gbps, self.peaks.rate_gflops)
+        return roofline.floor(_bytes(case.inputs), _bytes(case.outputs), operations, self.peaks)
 
     def ring(self, case: Case, owner: str = "candidate") -> Ring:
         """The buffers for timing one workload, of the candidate or of the rival.
@@ -221,6 +225,10 @@ class Bench:
     def _overall(self, name: str) -> float:
         """Sum of log times over the timed workloads: orders baselines by geometric mean."""
         return sum(math.log(self.times[name][case.workload]) for case in self.cases.timed)
+
+
+def _bytes(tensors: tuple[Shaped, ...]) -> int:
+    return sum(math.prod(item.shape) * numpy_dtype(item.dtype).itemsize for item in tensors)
 
 
 def _slots(call_us: float, nbytes: int) -> int:

@@ -14,15 +14,18 @@ import signal
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kernelwright import errors, sandbox
-from kernelwright.devices.measured import peaks
+from kernelwright.devices import measured
+from kernelwright.devices.measured import Peaks
 from kernelwright.errors import KernelwrightError
-from kernelwright.evaluation import pipeline
+from kernelwright.evaluation import ceiling, pipeline
 from kernelwright.evaluation.bench import Bench
 from kernelwright.evaluation.channel import Channel, ChannelError
+from kernelwright.evaluation.flush import Flush
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.rivals import Rivals, environment
 from kernelwright.evaluation.worker import Worker
@@ -52,12 +55,13 @@ class Verifier:
         task = Task.model_validate(message["task"])
         if self.bench is not None:
             self.bench.close()
-        found = peaks(Path(message["peaks"]), self.threads, Path(message["cache"]) / "devices")
         oracle = Oracle()
         oracle.load(task)
         loop = Path(message["loop"]) if message["loop"] else None
         rivals = Rivals(task, loop, self.threads, self.folder, Path(message["cache"]))
-        self.bench = Bench(task, oracle, rivals, found, self.threads, secrets.randbits(62))
+        peaks, flush = self._peaks(Path(message["peaks"]), rivals, Path(message["cache"]))
+        secret = secrets.randbits(62)
+        self.bench = Bench(task, oracle, rivals, peaks, flush, self.threads, secret)
         self.bench.noop_us = self._noop(Path(message["noop"]))
         session = self.bench.open(tuple(message["baselines"]))
         return {"session": session.model_dump(mode="json")}
@@ -102,6 +106,14 @@ class Verifier:
         worker.sandbox = process.confinement()
         worker.ready()
         return worker
+
+    def _peaks(self, library: Path, rivals: Rivals, cache: Path) -> tuple[Peaks, Flush]:
+        """What this processor can do, and what empties its caches."""
+        found = measured.measure(library)
+        flush = Flush(found.flush_bytes, self.threads)
+        streams = ceiling.measure(library, lambda: rivals.start("loop"), flush)
+        found = replace(found, copy_gbps=streams["copy"], read_gbps=streams["read"])
+        return measured.best_of_week(found, self.threads, cache / "devices"), flush
 
     def _noop(self, library: Path) -> float:
         """Microseconds that a call of a kernel which does nothing costs."""

@@ -11,7 +11,6 @@ from typing import Any
 from kernelwright import errors
 from kernelwright.errors import JudgeError, KernelwrightError
 from kernelwright.evaluation.channel import Channel, ChannelError
-from kernelwright.evaluation.rivals import environment
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import JudgeJob, Session
 from kernelwright.records.task import Task
@@ -38,11 +37,7 @@ class Judge:
             pass_fds=(theirs.fileno(),),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            env={
-                **environment(threads, Path.home(), cache),
-                "TMPDIR": tempfile.gettempdir(),
-                "OPENBLAS_NUM_THREADS": "1",
-            },
+            env=_environment(threads),
             start_new_session=True,
         )
         theirs.close()
@@ -104,3 +99,15 @@ class Judge:
             kind = getattr(errors, str(answer["error"]), KernelwrightError)
             raise kind(answer["message"], answer.get("hint", ""))
         return answer
+
+
+def _environment(threads: int) -> dict[str, str]:
+    """Not a worker's: a verifier must not be bound to a core, and its own sums are small."""
+    return {
+        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+        "HOME": str(Path.home()),
+        "TMPDIR": tempfile.gettempdir(),
+        "LANG": "C.UTF-8",
+        "OMP_NUM_THREADS": str(threads),
+        "OPENBLAS_NUM_THREADS": "1",
+    }

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
-from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
+import kernelwright
 from kernelwright.candidates.header import parse
 from kernelwright.candidates.settle import settle
 from kernelwright.candidates.tunables import space
 
-EXPERTS = sorted(files("kernelwright").joinpath("experts").glob("*/cpp/*.cpp"))
+EXPERTS = sorted((Path(kernelwright.__file__).parent / "experts").glob("*/cpp/*.cpp"))
 VALUES = {"cores": 2, **dict.fromkeys("MNKBHSDCWGFV", 64)}
 
 
