@@ -88,7 +88,8 @@ class Recording:
     @property
     def rows(self) -> dict[str, dict[str, Any]]:
         """Rows by key."""
-        return self.data["rows"]
+        found: dict[str, dict[str, Any]] = self.data["rows"]
+        return found
 
     def has(self, key: str) -> bool:
         """Whether that row was measured."""

@@ -140,7 +140,7 @@ def shown() -> str:
         return ""
     caption = (
         "A dot is one look at one candidate on the main workload (pale: screen, dark: full), "
-        "the line is the best look so far, the bar what fresh processes confirmed, with its interval."
+        "the line is the best look so far, the bar the interval that fresh processes confirmed."
     )
     return f"![Best so far against time]({{up}}{RUN})\n\n{caption} {source('readme/run', data)}"
 
