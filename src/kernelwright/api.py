@@ -139,7 +139,6 @@ def resume(
     run: RunResult | str,
     *,
     observer: Observer | None = None,
-    compiler: str | None = None,
     store: str | None = None,
 ) -> RunResult:
     """Go on with an interrupted run.
@@ -147,7 +146,6 @@ def resume(
     Args:
         run: the run, its id, the beginning of one, or ``latest``.
         observer: watches the search.
-        compiler: ``g++`` or ``clang++``; the one the run began with is wise.
         store: where the run is, unless the settings say it.
 
     Raises:
@@ -157,7 +155,7 @@ def resume(
     if isinstance(run, RunResult):
         store = store or run._store
     name = run.id if isinstance(run, RunResult) else run
-    request = resume_verb.Request.of(run=name, compiler=compiler, store=store)
+    request = resume_verb.Request.of(run=name, store=store)
     return RunResult(resume_verb.run(request, observer=observer), store)
 
 

@@ -37,6 +37,7 @@ class Ledger:
         self._seconds: dict[Rung, float] = dict.fromkeys(priors, 0.0)
         self._seen: dict[Rung, int] = dict.fromkeys(priors, 0)
         self.in_flight: dict[int, Reservation] = {}
+        self.confirm_s = 0.0
         self.wall_s = 0.0
         self.device_s = 0.0
         self.evaluations = 0
@@ -62,6 +63,8 @@ class Ledger:
         """
         if self._seen[rung]:
             return SAFETY * self._seconds[rung] / self._seen[rung]
+        if rung is Rung.CONFIRM and self.confirm_s:
+            return self.confirm_s + 2 * self.estimate(Rung.FULL)
         below = [lower for lower, count in self._seen.items() if count and lower < rung]
         slower = 1.0
         if below:
@@ -100,8 +103,14 @@ class Ledger:
         self.device_s += sum(job.seconds for job in looks)
         self.evaluations += len(looks)
 
-    def reopened(self, wall_s: float) -> None:
-        """The executor is open (again) at ``wall_s``: jobs in flight start afresh."""
+    def reopened(self, wall_s: float, confirm_s: float = 0.0) -> None:
+        """The executor is open (again) at ``wall_s``: jobs in flight start afresh.
+
+        Args:
+            wall_s: of the run's wall clock.
+            confirm_s: what a confirm takes before its first look, as the executor expects.
+        """
+        self.confirm_s = confirm_s
         self.wall_s = max(self.wall_s, wall_s)
         self.in_flight = {
             number: Reservation(job.rung, job.seconds, self.wall_s)

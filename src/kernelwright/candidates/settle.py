@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 
 from kernelwright.candidates.header import parse
-from kernelwright.records.candidate import Header, Value
+from kernelwright.records.candidate import Candidate, Header, Value
 
 
 def settle(source: str, language: str, values: Mapping[str, Value]) -> str:
@@ -34,6 +34,11 @@ def settle(source: str, language: str, values: Mapping[str, Value]) -> str:
     last = next(i for i in range(first + 1, len(lines)) if closing.fullmatch(lines[i]))
     body = [f"{sign} {line}" for line in _toml(header, values)]
     return "\n".join([*lines[: first + 1], *body, *lines[last:]]) + "\n"
+
+
+def settled(candidate: Candidate) -> str:
+    """The candidate's own file, its values the defaults: judging it judges the candidate."""
+    return settle(candidate.source, candidate.language, candidate.tunables)
 
 
 def _toml(header: Header, values: Mapping[str, Value]) -> list[str]:

@@ -149,7 +149,7 @@ class Oracle:
         outputs: dict[str, Layout] = {}
         end = layout.nbytes
         for part in parts:
-            outputs[part] = plan(_exact(case.outputs), end)
+            outputs[part] = plan(_dense(case.outputs, exact=True), end)
             end = outputs[part].nbytes
         arena = self._shared(end)
         for place in layout.tensors:
@@ -242,14 +242,8 @@ class Oracle:
         return ReferenceFailure("exit", f"the reference {how}", printed)
 
 
-def _dense(tensors: Sequence[Shaped]) -> list[Shaped]:
-    return [item.model_copy(update={"strides": None}) for item in tensors]
-
-
-def _exact(tensors: Sequence[Shaped]) -> list[Shaped]:
-    return [
-        item.model_copy(
-            update={"strides": None, "dtype": "float64" if "float" in item.dtype else item.dtype}
-        )
-        for item in tensors
-    ]
+def _dense(tensors: Sequence[Shaped], *, exact: bool = False) -> list[Shaped]:
+    """Without strides; ``exact``: floats in float64."""
+    wide = {"strides": None, "dtype": "float64"} if exact else {"strides": None}
+    narrow = {"strides": None}
+    return [one.model_copy(update=wide if "float" in one.dtype else narrow) for one in tensors]

@@ -36,6 +36,8 @@ class RunSpec(Record):
     seed: int = 0
     threads: int = Field(ge=1)
     sandbox: Literal["auto", "require", "off"] = "auto"
+    compiler: str = ""
+    """Name of the compiler; empty: the first that is installed."""
     start: tuple[str, ...] = ()
     """Ids of the user's own candidates."""
 

@@ -100,7 +100,7 @@ class Scheduler:
             self.ledger.charge_lost()
         self._standings.session = given.session
         self._drafts, self._looks = given.drafts, given.looks
-        self.ledger.reopened(given.wall_s)
+        self.ledger.reopened(given.wall_s, given.session.confirm_s)
         self._decision.emit("opened", **to_event(given, self._sequence))
         self._decision.notice(Observer.session, self.run, given.session)
 
@@ -193,9 +193,8 @@ class Scheduler:
         if urgent and not confirming and self.limits.allows_last(self.ledger):
             return self._promote(urgent, Rung.CONFIRM)
         up = ladder.promotable()
-        if up is None and self._people.built:
-            if not self._allowed(first, self._standings.path(first)):
-                return False
+        path = self._standings.path(first)
+        if up is None and self._people.built and self._allowed(first, path):
             self._claim(self._people.built.popleft(), first)
             return True
         up = up or ladder.otherwise_idle(only_hopeful=self.ledger.drafts_in_flight() > 0)

@@ -4,11 +4,12 @@ Refuses to be a second truth: nothing ever reads these files back.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from kernelwright.errors import StoreError
+from kernelwright.records.candidate import Candidate
 from kernelwright.records.run import Run
 from kernelwright.store.artifacts import write_atomically
 from kernelwright.store.step import StoredEvaluation
@@ -17,12 +18,19 @@ from kernelwright.store.store import Store
 ENDINGS = {"cpp": "cpp", "cuda": "cu", "triton": "py", "torch": "py"}
 
 
-def export(store: Store, run_id: str, folder: Path | None = None) -> Path:
+def export(
+    store: Store,
+    run_id: str,
+    folder: Path | None = None,
+    *,
+    text: Callable[[Candidate], str] = lambda candidate: candidate.source,
+) -> Path:
     """Write ``best.*`` (if there is one), ``run.toml`` and ``events.jsonl``; the folder.
 
     Args:
         store: where the run is.
         run_id: which run.
+        text: what to write of the best candidate.
         folder: where to write; default ``<home>/runs/<run-id>``.
 
     Raises:
@@ -34,13 +42,13 @@ def export(store: Store, run_id: str, folder: Path | None = None) -> Path:
     files = {"run.toml": to_toml(_table(run)), "events.jsonl": _events(store, run.id)}
     if run.best:
         best = store.candidate(run.id, run.best)
-        files[f"best.{ENDINGS[best.language]}"] = best.source
+        files[f"best.{ENDINGS[best.language]}"] = text(best)
     try:
         target.mkdir(parents=True, exist_ok=True)
         for stale in set(ENDINGS.values()) - {name.partition(".")[2] for name in files}:
             (target / f"best.{stale}").unlink(missing_ok=True)
-        for name, text in files.items():
-            write_atomically(target / name, text.encode())
+        for name, content in files.items():
+            write_atomically(target / name, content.encode())
     except OSError as problem:
         raise StoreError(
             f"the run's folder {target} cannot be written: {problem.strerror or problem}",

@@ -137,6 +137,7 @@ def _spec(request: Request, settings: Settings) -> RunSpec:
         seed=settings.seed,
         threads=settings.cores,
         sandbox=settings.sandbox,
+        compiler=settings.compiler,
     )
 
 
@@ -155,7 +156,7 @@ def _plan(task: Task, spec: RunSpec, start: list[Candidate], settings: Settings)
         effort=spec.effort,
         target=spec.target,
         threads=spec.threads,
-        compiler=settings.compiler,
+        compiler=spec.compiler,
         sandbox=spec.sandbox,
         seed=spec.seed,
         store=settings.store,

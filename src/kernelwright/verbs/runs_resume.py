@@ -19,7 +19,6 @@ class Request(base.Request):
     """Which run."""
 
     run: Annotated[str, base.Positional()] = Field(description="id, its beginning, or latest")
-    compiler: str | None = Field(None, description="C++ compiler: g++ or clang++")
     store: str | None = Field(None, description="file or database URL that keeps every run")
 
 
@@ -28,12 +27,17 @@ class Answer(RunAnswer):
 
 
 def run(request: Request, *, observer: Observer | None = None) -> Answer:
-    """Resume, with the threads, sandbox and seed that the run began with."""
+    """Resume, with the threads, sandbox, compiler and seed that the run began with."""
     settings = request.settings()
     with setup.store(settings) as store:
         found = store.run(request.run)
         spec = found.spec
-        fixed = {"threads": spec.threads, "sandbox": spec.sandbox, "seed": spec.seed}
+        fixed = {
+            "threads": spec.threads,
+            "sandbox": spec.sandbox,
+            "compiler": spec.compiler,
+            "seed": spec.seed,
+        }
         executor = setup.executor(Settings.load(settings.model_dump() | fixed))
         with setup.resumable(store, found.id):
             return Answer.of(resume_run(store, executor, found.id, observer=observer))

@@ -3,6 +3,7 @@
 import pytest
 from sqlalchemy import text
 
+from kernelwright.candidates.settle import settled
 from kernelwright.errors import StoreError, UsageError
 from kernelwright.records.rung import Rung
 from kernelwright.search.loop import resume_run, start_run
@@ -155,5 +156,5 @@ def test_ctrl_c_leaves_plain_files_and_a_resumable_run(tmp_path):
     assert 'status" = "interrupted' in (part.folder / "run.toml").read_text()
     again = SimulatedExecutor()
     done = resume_run(store, again, "latest", clock=again.clock)
-    assert (done.folder / "best.cpp").read_text() == done.best.source
+    assert (done.folder / "best.cpp").read_text() == settled(done.best)
     store.close()

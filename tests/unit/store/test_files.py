@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kernelwright.candidates.settle import settled
 from kernelwright.errors import StoreError
 from kernelwright.records.run import Budget, RunSpec
 from kernelwright.search.loop import start_run
@@ -88,7 +89,7 @@ def test_a_runs_folder_is_derived_and_can_be_made_again(finished):
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()
-    assert export(store, summary.run.id) == folder
+    assert export(store, summary.run.id, text=settled) == folder
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
     table = tomllib.loads(before["run.toml"].decode())
     assert table["best"] == summary.best.id
