@@ -197,11 +197,12 @@ class Scheduler:
         if up is None and self._people.built and self._allowed(first, path):
             self._claim(self._people.built.popleft(), first)
             return True
-        up = up or ladder.otherwise_idle(only_hopeful=self.ledger.drafts_in_flight() > 0)
-        if up is None or not self._allowed(up[1], self._standings.path(up[1])):
-            return False
-        ladder.promote(*up)
-        return self._promote(*up)
+        idle = ladder.otherwise_idle(only_hopeful=self.ledger.drafts_in_flight() > 0)
+        for way in (up, idle):
+            if way and self._allowed(way[1], self._standings.path(way[1])):
+                ladder.promote(*way)
+                return self._promote(*way)
+        return False
 
     def _confirm(self) -> bool:
         # Looks already paid for may still change the leader, so they are awaited.
