@@ -64,7 +64,7 @@ class Ledger:
         if self._seen[rung]:
             return SAFETY * self._seconds[rung] / self._seen[rung]
         if rung is Rung.CONFIRM and self.confirm_s:
-            return self.confirm_s + 2 * self.estimate(Rung.FULL)
+            return SAFETY * self.confirm_s + 2.5 * self.estimate(Rung.FULL)
         below = [lower for lower, count in self._seen.items() if count and lower < rung]
         slower = 1.0
         if below:

@@ -21,6 +21,7 @@ from kernelwright.devices import detect
 
 MIB = 1 << 20
 KEEP_SECONDS = 7 * 24 * 3600
+RECENT_SECONDS = 900
 SMALL_BYTES = MIB
 WRITES_MIB = (1, 2, 4, 8, 16, 32, 64)
 MOST_CACHE = 64 * MIB
@@ -76,14 +77,23 @@ def best_of_week(found: Peaks, threads: int, folder: Path) -> Peaks:
         threads: how many it used.
         folder: where results are kept; unwritable is no fault.
     """
-    name = f"{detect.processor()}-{detect.cores()}-{threads}".replace("/", "_").replace(" ", "_")
-    path = folder / f"{name}.json"
-    known = _read(path)
+    path = _path(threads, folder)
+    known = _read(path, KEEP_SECONDS)
     if known is not None:
         best = {key: max(value, getattr(known, key)) for key, value in asdict(found).items()}
         found = Peaks(**{**best, "flush_bytes": min(found.flush_bytes, known.flush_bytes)})
     _write(path, found)
     return found
+
+
+def recent(threads: int, folder: Path) -> Peaks | None:
+    """What was measured within the last minutes, for a session that follows another."""
+    return _read(_path(threads, folder), RECENT_SECONDS)
+
+
+def _path(threads: int, folder: Path) -> Path:
+    name = f"{detect.processor()}-{detect.cores()}-{threads}".replace("/", "_").replace(" ", "_")
+    return folder / f"{name}.json"
 
 
 def _rate(code: Any) -> float:
@@ -121,9 +131,9 @@ def _buffer() -> NDArray[np.uint8]:
     return skipped[-skipped.ctypes.data % 4096 :][:SMALL_BYTES]
 
 
-def _read(path: Path) -> Peaks | None:
+def _read(path: Path, seconds: float) -> Peaks | None:
     try:
-        if time.time() - path.stat().st_mtime > KEEP_SECONDS:
+        if time.time() - path.stat().st_mtime > seconds:
             return None
         return Peaks(**json.loads(path.read_text()))
     except (OSError, ValueError, TypeError):

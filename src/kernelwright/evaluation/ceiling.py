@@ -64,12 +64,12 @@ def _time(
     base: Mapping[str, Array],
     flush: Callable[[], None],
 ) -> float:
-    """Lower quartile of the microseconds of a few blocks: a ceiling is not to be missed."""
+    """Median microseconds of a few blocks."""
     try:
         worker.load({"library": str(library), "entry": entry}, DEADLINE)
         worker.bind(ring, DEADLINE)
         side = RingSide(worker, ring, base, 1, flush, DEADLINE)
         side.block()
-        return float(np.quantile([side.block() for _ in range(BLOCKS)], 0.25))
+        return float(np.median([side.block() for _ in range(BLOCKS)]))
     finally:
         worker.close()
