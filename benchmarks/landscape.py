@@ -114,7 +114,7 @@ def main() -> None:
             threads=detect.cores(),
             seed=chosen.seed,
             progress=lambda done, one, op=op, total=total: say(
-                f"{op}: {done}/{total} {Path(one.origin).stem} {dict(one.tunables)}"
+                f"{op}: {done + 1}/{total} {Path(one.origin).stem} {dict(one.tunables)}"
             ),
         )
         recording.add(op, summary(landscape))
