@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 
-from scripts.regions import Data, headline, load, ratio, source
+from scripts.rawdata import Data, load, ratio, source
+from scripts.regions import headline
 
 RUN = Path("docs/figures/best_so_far.svg")
 WIDTH, HEIGHT = 760, 320

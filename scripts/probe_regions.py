@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from scripts.regions import Data, load, table
+from scripts.rawdata import Data, load, table
 
 NAME = "probe/probe"
 

@@ -30,61 +30,13 @@ from kernelwright.verbs import table
 from kernelwright.verbs.run_answer import EXIT
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from scripts.meanings import CODES, DECIDED, ENDINGS, MEANING  # noqa: E402 (found from the root)
+
 PAGES = ROOT / "docs" / "reference"
 SOURCE = ROOT / "src" / "kernelwright"
 MARK = "<!-- Written by scripts/reference.py from the code; change the code, then run it. -->\n"
-MEANING = {
-    Outcome.PASSED: "every check of the rung passed; only then is there a time",
-    Outcome.PARSE_ERROR: "the file or its header cannot be read",
-    Outcome.BUILD_ERROR: "the compiler or the linker refused it; the log is kept",
-    Outcome.BUILD_TIMEOUT: "the compiler did not end in time",
-    Outcome.SIGNATURE_ERROR: "the entry is missing, or has another prototype than the task's",
-    Outcome.RUNTIME_ERROR: "the kernel returned an error, or could not be loaded",
-    Outcome.TIMEOUT: "a call did not return before its deadline; the process was killed",
-    Outcome.WRONG_SHAPE: "an output has another shape than declared",
-    Outcome.WRONG_DTYPE: "an output has another type than declared",
-    Outcome.WRONG_VALUES: "an output is further from the float64 answer than the tolerance allows",
-    Outcome.NOT_FINITE: "NaN or infinity where the answer has none, or the reverse",
-    Outcome.NUMERICALLY_UNSTABLE: "wrong on hostile values: huge, tiny, cancelling, special",
-    Outcome.NONDETERMINISTIC: "a repeat was wrong, or bits differ where the task forbids it",
-    Outcome.EDGE_CASE_FAILED: "wrong on a shape at the edge: 0, 1, a prime, unaligned, strided",
-    Outcome.STALE_OR_CACHED_OUTPUT: "a timed call was wrong though earlier ones were right",
-    Outcome.INPUT_MUTATED: "an input was changed",
-    Outcome.STATE_MUTATED: "global state of the framework was changed",
-    Outcome.ALIASED_OUTPUT: "an output shares memory with an input or an earlier output",
-    Outcome.DEFERRED_WORK: "work went on after the call had returned",
-    Outcome.CLOCK_DISAGREEMENT: "the worker claims less time than the verifier saw",
-    Outcome.TAMPERING: "the candidate meddled with the judge",
-    Outcome.KERNEL_DID_NOT_RUN: "the result did not come from the candidate's own kernel",
-    Outcome.OUT_OF_BOUNDS: "bytes beside a tensor were overwritten",
-    Outcome.IMPLAUSIBLY_FAST: "faster than the device can move the compulsory bytes",
-    Outcome.INSENSITIVE_TASK: "the task's own comparison would accept a wrong answer",
-    Outcome.CRASHED: "the process died by a signal or broke off",
-    Outcome.OUT_OF_MEMORY: "memory ran out within the limit",
-    Outcome.UNSUPPORTED: "this candidate cannot be judged here, for example a missing library",
-}
-DECIDED = {
-    Decision.FASTER: "the lower end of the interval is above the margin",
-    Decision.SLOWER: "the upper end is below minus the margin",
-    Decision.SAME: "the whole interval lies within the margin",
-    Decision.UNDECIDED: "none of these, or too few pairs",
-}
-ENDINGS = {
-    "running": "not ended, or killed: resume goes on",
-    "improved": "a candidate was confirmed faster than the strongest baseline",
-    "nothing_left_to_win": "a candidate was confirmed, within 5 % of the measured roofline",
-    "no_improvement": "nothing that passed is faster than the strongest baseline",
-    "budget": "the budget ended before any candidate was confirmed",
-    "interrupted": "Ctrl-C: resume goes on",
-}
-CODES = (
-    (0, "done; for `optimize`: a confirmed improvement, or nothing left to win"),
-    (1, "a fault of ours"),
-    (2, "usage, or something that must be installed or allowed; a hint says what"),
-    (3, "finished, but the answer is no"),
-    (4, "a budget ended before any candidate was confirmed"),
-    (130, "interrupted; a run can be resumed"),
-)
 
 
 def rows(head: Sequence[str], lines: Iterable[Sequence[object]]) -> str:

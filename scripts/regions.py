@@ -6,58 +6,12 @@ text when nothing was measured yet. Refuses to contain a number of its own.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from statistics import median, quantiles
-from typing import Any
+from collections.abc import Callable
+from statistics import median
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
+from scripts.rawdata import Data, load, ratio, source, spread, table
+
 TORCH = ("eager", "fused", "compile")
-Data = dict[str, Any]
-
-
-def load(name: str) -> Data | None:
-    """Returns the raw data of that name (`core_suite/with-torch`), or None."""
-    path = RESULTS / f"{name}.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-
-
-def table(head: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
-    """Returns a Markdown table; later columns are right-aligned when they hold numbers."""
-    body = [[str(cell).replace("|", "\\|") for cell in line] for line in lines]
-    rule = ["---", *["---:" if _numeric(body, at) else "---" for at in range(1, len(head))]]
-    return "\n".join("| " + " | ".join(line) + " |" for line in [list(head), rule, *body])
-
-
-def _numeric(body: Sequence[Sequence[str]], at: int) -> bool:
-    return all(not line[at] or line[at][0].isdigit() for line in body)
-
-
-def source(name: str, data: Data) -> str:
-    """Returns the line under a table: device, versions, commit, date, raw data."""
-    sessions = data["sessions"]
-    last = sessions[-1]
-    device, found = last["device"], last["versions"]
-    parts = [
-        f"{device['device'].removeprefix('cpu: ')}, {device['threads']} threads",
-        f"g++ {found['g++']}",
-        f"Python {found['python']}",
-        f"numpy {found['numpy']}",
-        f"torch {found['torch']}" if "torch" in found else "no torch",
-        f"commit {last['commit'][:10]}",
-        last["date"][:10],
-    ]
-    if len(sessions) > 1:
-        parts.append(f"{len(sessions)} sessions")
-    raw = f"[raw data]({{up}}benchmarks/results/{name}.json)"
-    return f"{', '.join(parts)}; `{last['command']}`; {raw}"
-
-
-def ratio(one: Data) -> str:
-    """Returns a ratio with its interval."""
-    return f"{one['ratio']:.2f}x [{one['low']:.2f}, {one['high']:.2f}]"
 
 
 def headline(row: Data) -> Data | None:
@@ -142,13 +96,6 @@ def winners(environment: str) -> str:
         lines.append([op, row["status"], words, f"`{numbers}`" if numbers else "–", shares])
     head = ("task", "status", "structure", "numbers", "device time by rung")
     return f"{table(head, lines)}\n\n{source(name, data)}"
-
-
-def spread(values: Sequence[float]) -> tuple[float, float]:
-    """Returns the median and the 90th percentile."""
-    if len(values) < 2:
-        return values[0], values[0]
-    return median(values), quantiles(values, n=10, method="inclusive")[-1]
 
 
 def latency() -> str:

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from scripts import figures, regions
+from scripts import figures, rawdata, regions
 
 SESSION = {
     "date": "2030-01-02T03:04:05+00:00",
@@ -40,7 +40,7 @@ def row(status, ratio, decision):
 
 @pytest.fixture
 def results(tmp_path, monkeypatch):
-    monkeypatch.setattr(regions, "RESULTS", tmp_path)
+    monkeypatch.setattr(rawdata, "RESULTS", tmp_path)
 
     def write(name, settings, rows):
         path = tmp_path / f"{name}.json"
