@@ -35,7 +35,7 @@ class Finals:
     def ends_search(self, evaluation: Evaluation) -> str:
         """Why the search need not go on if this evaluation is true; empty if it must."""
         session = self.session
-        found = scores.score(evaluation, session) if session else None
+        found = scores.score(evaluation)
         if session is None or found is None:
             return ""
         if self._target is not None and found.speedup >= self._target:
@@ -71,7 +71,7 @@ class Finals:
         scored = [
             (found.value, candidate, verdict)
             for candidate, verdict in self.verdicts.items()
-            if (found := scores.score(verdict, self.session)) is not None
+            if (found := scores.score(verdict)) is not None
         ]
         return max(scored, key=lambda item: item[:2])[2] if scored else None
 
@@ -88,4 +88,4 @@ class Finals:
         return "no_improvement"
 
     def _improves(self, verdict: Evaluation) -> bool:
-        return self.session is not None and scores.is_improvement(verdict, self.session)
+        return scores.is_improvement(verdict)

@@ -51,7 +51,7 @@ class Landscape:
     def quality(self, candidate: str) -> float | None:
         """The recorded speedup at the full rung, which counts as the truth here."""
         look = self.looks.get((candidate, Rung.FULL))
-        found = score(look, self.session) if look else None
+        found = score(look) if look else None
         return found.speedup if found else None
 
     def recorded(self, candidate: str, rung: Rung) -> Evaluation | None:

@@ -74,7 +74,7 @@ class Standings:
 
     def score(self, evaluation: Evaluation) -> Score | None:
         """A look's score; None for a failure or an untimed look."""
-        return scores.score(evaluation, self._session) if self._session else None
+        return scores.score(evaluation)
 
     def value(self, evaluation: Evaluation) -> float | None:
         """The score's value alone, for proposers."""

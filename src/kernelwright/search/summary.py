@@ -68,7 +68,7 @@ def summarise(store: Store, run_id: str) -> RunSummary:
     if run.best:
         looks = store.evaluations(run.id, run.best, Rung.CONFIRM)
         confirmed = looks[-1].evaluation if looks else None
-    found = score(confirmed, session) if confirmed and session else None
+    found = score(confirmed) if confirmed else None
     return RunSummary(
         run=run,
         task=store.task(run.spec.task),

@@ -61,7 +61,7 @@ def read_folder(folder: Traversable, name: str) -> Task:
     except ValidationError as problem:
         raise TaskError(
             f"{folder / 'task.toml'} is no valid task:\n" + sentences(problem),
-            hint="every field is described in docs/reference/task.md",
+            hint="every field is described in docs/reference/task-format.md",
         ) from problem
 
 

@@ -36,10 +36,9 @@ class ProposerContract:
     def context(self, seed: int = 0) -> Context:
         """The context it is made with; override for a task that it knows."""
         task = made_up_task()
-        session = SimulatedExecutor().open(task)
 
         def log_speedup(evaluation: Evaluation) -> float | None:
-            found = score(evaluation, session)
+            found = score(evaluation)
             return found.value if found else None
 
         values = {"N": 1 << 20, "cores": 2}

@@ -46,8 +46,9 @@ class Pairs:
 
 
 LEAST_PAIRS = 3
-HOPELESS_PAIRS = (3, 6, 12)
-HOPELESS = math.log(0.6)
+HOPELESS = {3: math.log(0.2), 6: math.log(0.5), 12: math.log(0.65)}
+"""Log-ratio under which every pair must lie, by the number of pairs: a burst of other work on the
+machine can slow a few pairs by half, not by five."""
 
 
 def measure(
@@ -73,7 +74,8 @@ def hopeless(pairs: Pairs) -> bool:
     It saves time on poor candidates and cannot make anything look faster: all it can end in is
     *slower*.
     """
-    return len(pairs) in HOPELESS_PAIRS and max(pairs.log_ratios) < HOPELESS
+    limit = HOPELESS.get(len(pairs))
+    return limit is not None and max(pairs.log_ratios) < limit
 
 
 def compare(
