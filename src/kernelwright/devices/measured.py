@@ -1,11 +1,12 @@
 """Peaks of this processor, measured: bandwidth, multiply-add rate, the cache in effect.
 
 A virtual machine may report a cache it does not have, so the cache is measured, up to the size
-reported: the least write after which a copy is as slow as after a very large one. The best seen
-within a week is kept in a file, by processor and number of threads: a busy machine can only look
-worse than it is. The file is a cache, not state.
+reported: the least write after which a copy is as slow as after a very large one. What was found
+is kept in a file for a quarter of an hour, by processor and number of threads, for sessions that
+follow one another; the file is a cache, not state.
 """
 
+import contextlib
 import ctypes
 import json
 import os
@@ -20,7 +21,6 @@ from numpy.typing import NDArray
 from kernelwright.devices import detect
 
 MIB = 1 << 20
-KEEP_SECONDS = 7 * 24 * 3600
 RECENT_SECONDS = 900
 SMALL_BYTES = MIB
 WRITES_MIB = (1, 2, 4, 8, 16, 32, 64)
@@ -69,26 +69,25 @@ def measure(library: Path) -> Peaks:
     )
 
 
-def best_of_week(found: Peaks, threads: int, folder: Path) -> Peaks:
-    """The best of ``found`` and what was kept, kept in turn.
-
-    Args:
-        found: this session's measurement.
-        threads: how many it used.
-        folder: where results are kept; unwritable is no fault.
-    """
+def keep(found: Peaks, threads: int, folder: Path) -> None:
+    """Keep a measurement for :func:`recent`; an unwritable folder is no fault."""
     path = _path(threads, folder)
-    known = _read(path, KEEP_SECONDS)
-    if known is not None:
-        best = {key: max(value, getattr(known, key)) for key, value in asdict(found).items()}
-        found = Peaks(**{**best, "flush_bytes": min(found.flush_bytes, known.flush_bytes)})
-    _write(path, found)
-    return found
+    draft = path.with_suffix(f".{os.getpid()}")
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(json.dumps(asdict(found)))
+        draft.replace(path)
 
 
 def recent(threads: int, folder: Path) -> Peaks | None:
     """What was measured within the last minutes, for a session that follows another."""
-    return _read(_path(threads, folder), RECENT_SECONDS)
+    path = _path(threads, folder)
+    try:
+        if time.time() - path.stat().st_mtime > RECENT_SECONDS:
+            return None
+        return Peaks(**json.loads(path.read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
 
 
 def _path(threads: int, folder: Path) -> Path:
@@ -129,22 +128,3 @@ def _cache() -> int:
 def _buffer() -> NDArray[np.uint8]:
     skipped = np.ones(SMALL_BYTES + 4096, dtype=np.uint8)
     return skipped[-skipped.ctypes.data % 4096 :][:SMALL_BYTES]
-
-
-def _read(path: Path, seconds: float) -> Peaks | None:
-    try:
-        if time.time() - path.stat().st_mtime > seconds:
-            return None
-        return Peaks(**json.loads(path.read_text()))
-    except (OSError, ValueError, TypeError):
-        return None
-
-
-def _write(path: Path, found: Peaks) -> None:
-    draft = path.with_suffix(f".{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps(asdict(found)))
-        draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True) if path.parent.exists() else None

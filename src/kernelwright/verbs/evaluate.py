@@ -71,7 +71,8 @@ def run(request: Request, *, observer: object = None, task: Task | None = None) 
         looks = [plan.model_copy(update={"all_baselines": True}) for plan in looks]
     executor = setup.executor(settings)
     try:
-        executor.open(loaded)
+        if rung:
+            executor.open(loaded)
         for number, plan in enumerate(looks):
             evaluation = _judged(executor, number, plan, loaded, candidate, settings)
             if not evaluation.passed:
