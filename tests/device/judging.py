@@ -100,6 +100,7 @@ CONFIRM = RungPlan(
     workloads="all",
     looks=(12,),
     checked_least=3,
+    placements=3,
     all_baselines=True,
 )
 DRAFT = RungPlan(rung=Rung.DRAFT, stages=(), workloads="none", looks=())

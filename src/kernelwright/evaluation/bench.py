@@ -142,6 +142,16 @@ class Bench:
             self._rings[key] = Ring(self._inputs[case.workload])
         return self._rings[key]
 
+    def move(self, case: Case) -> None:
+        """Buffers elsewhere for timing one workload; the old ones go once the new ones exist."""
+        old = [self._rings.pop((case.workload, owner)) for owner in ("candidate", "rival")]
+        read = self._inputs.pop(case.workload)
+        for owner in ("candidate", "rival"):
+            self.ring(case, owner)
+        for ring in old:
+            ring.close()
+        read.close()
+
     def private(self, case: Case) -> Ring:
         """The one-set buffers for correctness on one workload."""
         key = (case.workload, "private")

@@ -32,6 +32,9 @@ class Host(Protocol):
     def ring(self, case: Case, owner: str = "candidate") -> Ring:
         """Buffers for timing."""
 
+    def move(self, case: Case) -> None:
+        """Buffers elsewhere."""
+
     def side(self, worker: Worker, ring: Ring, secret: int) -> RingSide:
         """A side for a trusted worker."""
 
@@ -40,7 +43,7 @@ class Host(Protocol):
 
 
 def measure_noise(host: Host, case: Case) -> Noise:
-    """Compare the strongest baseline with twins of itself, each a process of its own.
+    """Compare the strongest baseline with twins of itself, each in a process and memory of its own.
 
     Raises:
         JudgeError: the baseline broke.
@@ -69,4 +72,5 @@ def _twin(host: Host, case: Case, number: int, seconds: float) -> tuple[Interval
         measure(other, one, pairs, MOST_PAIRS, lambda: time.monotonic() < deadline)
     finally:
         twin.close()
+    host.move(case)
     return bootstrap_median(pairs.log_ratios, seed=number), len(pairs)

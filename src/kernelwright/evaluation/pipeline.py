@@ -6,10 +6,11 @@ from pathlib import Path
 
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.devices.roofline import roofline
+from kernelwright.errors import JudgeError
 from kernelwright.evaluation import stages
 from kernelwright.evaluation.bench import Bench
-from kernelwright.evaluation.sides import CandidateSide, RingSide
-from kernelwright.evaluation.trial import Trial
+from kernelwright.evaluation.places import Places
+from kernelwright.evaluation.trial import LEAST_DEADLINE, Trial
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.evaluation import Evaluation, Sandbox
 from kernelwright.records.job import JudgeJob
@@ -21,7 +22,6 @@ from kernelwright.timing.protocol import Pairs, compare, comparison
 from kernelwright.timing.statistics import summarize
 
 COMPARE_SECONDS = 20.0
-MOST_CHECKED = 40
 
 
 def judge(job: JudgeJob, bench: Bench, library: Path, start: Callable[[], Worker]) -> Evaluation:
@@ -38,6 +38,12 @@ def judge(job: JudgeJob, bench: Bench, library: Path, start: Callable[[], Worker
     found: Finding | None = None
     measurements: list[Measurement] = []
     comparisons: list[Comparison] = []
+
+    def settle() -> Worker:
+        worker = start()
+        worker.load({"library": str(library), "entry": bench.task.entry}, LEAST_DEADLINE)
+        return worker
+
     try:
         trial = Trial(bench.task, start(), bench.answers, bench.deadline(bench.cases.timed[0]))
         with trial.check("load"):
@@ -47,7 +53,7 @@ def judge(job: JudgeJob, bench: Bench, library: Path, start: Callable[[], Worker
             stages.run(stage, trial, cases, bench.private)
         for case in _timed(job, bench):
             with trial.check(f"time {case.workload}"):
-                measured, compared = _time(job, bench, trial, case)
+                measured, compared = _time(job, bench, trial, case, settle)
             measurements.append(measured)
             comparisons += compared
     except Rejected as rejection:
@@ -100,60 +106,54 @@ def _timed(job: JudgeJob, bench: Bench) -> list[Case]:
 
 
 def _time(
-    job: JudgeJob, bench: Bench, trial: Trial, case: Case
+    job: JudgeJob, bench: Bench, trial: Trial, case: Case, settle: Callable[[], Worker]
 ) -> tuple[Measurement, list[Comparison]]:
     """Time one workload against the strongest baseline, and against the others if asked."""
     others = [name for name in bench.times if name != bench.strongest]
-    clocks, pairs, first = _against(job, bench, trial, case, bench.strongest, job.plan.looks)
-    compared = [first]
-    compared += [
-        _against(job, bench, trial, case, name, job.plan.looks[:1])[2]
-        for name in (others if job.plan.all_baselines else ())
-    ]
-    measured = Measurement(
-        workload=case.workload,
-        time_us=summarize(pairs.candidate_us),
-        noop_us=bench.noop_us,
-        clocks=clocks,
-        samples_us=tuple(pairs.candidate_us) if job.keep_samples else (),
-    )
+    looks = {bench.strongest: job.plan.looks}
+    if job.plan.all_baselines:
+        looks |= dict.fromkeys(others, job.plan.looks[:1])
+    measured: Measurement | None = None
+    compared: list[Comparison] = []
+    for name, numbers in looks.items():
+        places = Places(job, bench, trial, case, name, numbers, settle)
+        pairs, record = _against(job, bench, places, name, numbers)
+        compared.append(record)
+        measured = measured or Measurement(
+            workload=case.workload,
+            time_us=summarize(pairs.candidate_us),
+            noop_us=bench.noop_us,
+            clocks=places.clocks,
+            samples_us=tuple(pairs.candidate_us) if job.keep_samples else (),
+        )
+    if measured is None:
+        raise JudgeError("a workload was to be timed against nothing")
     return measured, compared
 
 
 def _against(
-    job: JudgeJob, bench: Bench, trial: Trial, case: Case, name: str, looks: tuple[int, ...]
-) -> tuple[dict[str, float], Pairs, Comparison]:
+    job: JudgeJob, bench: Bench, places: Places, name: str, looks: tuple[int, ...]
+) -> tuple[Pairs, Comparison]:
     """Pair the candidate with one baseline on one workload."""
-    side, rival = _sides(job, bench, trial, case, name, looks)
     deadline = time.monotonic() + COMPARE_SECONDS
     pairs, interval, decision, margin = compare(
-        side,
-        rival,
+        places,
         looks=looks,
         noise=bench.noise,
         seed=job.seed,
+        placements=job.plan.placements,
         enough_time=lambda: time.monotonic() < deadline,
     )
-    side.finish()
-    record = comparison(
-        name, case.workload, pairs, interval, decision, margin, keep_samples=job.keep_samples
+    places.leave()
+    return pairs, comparison(
+        name,
+        places.workload,
+        pairs,
+        interval,
+        decision,
+        margin,
+        keep_samples=job.keep_samples,
     )
-    return side.clocks(rival), pairs, record
-
-
-def _sides(
-    job: JudgeJob, bench: Bench, trial: Trial, case: Case, name: str, looks: tuple[int, ...]
-) -> tuple[CandidateSide, RingSide]:
-    secret = bench.answers.seed("pair", job.number, case.workload, name)
-    ring, base = bench.ring(case), bench.answers.base(case).contents
-    rival = bench.rival_side(name, case, secret)
-    trial.bind(ring)
-    side = CandidateSide(trial.worker, ring, base, secret, bench.flush, trial.deadline)
-    share = min(job.plan.checked_share, MOST_CHECKED / looks[-1])
-    side.inspect(
-        bench.answers, bench.task.tolerance.k, share, job.plan.checked_least, min(looks[0], 10)
-    )
-    return side, rival
 
 
 def _roofline(bench: Bench, measurements: list[Measurement]) -> Roofline | None:

@@ -5,6 +5,7 @@ write them: two copies in different physical pages would favour one side by seve
 than many kernels differ. For correctness a private, writable copy shows who scribbles on inputs.
 """
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,9 @@ from kernelwright.tasks import contract, inputs
 GUARD = 0xC3
 POISONS = (0xFF, 0x5A)
 """Bytes with which outputs are filled: the first is NaN in every floating type."""
+
+
+_numbers = itertools.count()
 
 
 class _Sets:
@@ -138,6 +142,8 @@ class Ring:
         self.case = read.case
         self.slots = read.slots
         self.inputs = read
+        self.number = next(_numbers)
+        """Differs from that of every other ring, also of one that is gone."""
         self.outputs = _Sets(self.case.outputs, self.slots, self.case.alignment, sealed=False)
         self.poisons = [POISONS[0]] * self.slots
 

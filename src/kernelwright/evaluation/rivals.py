@@ -72,9 +72,9 @@ class Rivals:
             worker.load(self._message(name), LOAD_SECONDS)
             self._loaded[program] = name
             self._bound.pop(program, None)
-        if self._bound.get(program) != (name, id(ring)):
+        if self._bound.get(program) != (name, ring.number):
             worker.bind(ring, COMPILE_SECONDS)
-            self._bound[program] = (name, id(ring))
+            self._bound[program] = (name, ring.number)
         return worker
 
     def twin(self, name: str, ring: Ring) -> Worker:

@@ -1,7 +1,7 @@
 """One candidate on trial: its worker, and rings it is bound to one after another.
 
-A trial owns one worker process for its whole life and never revives it: a candidate that kills
-its worker has had its verdict.
+A trial owns its worker process and never revives it: a candidate that kills its worker has had
+its verdict.
 """
 
 import time
@@ -41,6 +41,12 @@ class Trial:
         self.checks: list[Check] = []
         self.labels: dict[str, Any] = {}
         self._bound: Ring | None = None
+
+    def move(self, worker: Worker) -> None:
+        """Go on in another process, in which the candidate is loaded already."""
+        self.worker.close()
+        self.worker = worker
+        self._bound = None
 
     def load(self, library: Path) -> None:
         """Load the candidate's library."""

@@ -47,5 +47,8 @@ class RungPlan(Record):
     """Share of timed calls whose outputs are validated afterwards."""
     checked_least: int = 0
     """Fewest timed calls validated."""
+    placements: int = 1
+    """Over how many fresh processes and buffers the pairs of each look are spread; with 1, all
+    pairs come from the same."""
     all_baselines: bool = False
     """Compare with every baseline, not with the strongest alone."""

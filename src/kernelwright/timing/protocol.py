@@ -32,6 +32,8 @@ class Pairs:
 
     candidate_us: list[float] = field(default_factory=list)
     rival_us: list[float] = field(default_factory=list)
+    groups: list[int] = field(default_factory=list)
+    """Number of the placement that each pair comes from."""
 
     def __len__(self) -> int:
         return len(self.candidate_us)
@@ -57,6 +59,7 @@ def measure(
     pairs: Pairs,
     count: int,
     go_on: Callable[[], bool] = lambda: True,
+    group: int = 0,
 ) -> None:
     """Add pairs until there are ``count``, or ``go_on`` says no; who goes first alternates."""
     while len(pairs) < count and go_on():
@@ -66,6 +69,7 @@ def measure(
             other, mine = rival.block(), candidate.block()
         pairs.candidate_us.append(mine)
         pairs.rival_us.append(other)
+        pairs.groups.append(group)
 
 
 def hopeless(pairs: Pairs) -> bool:
@@ -79,33 +83,41 @@ def hopeless(pairs: Pairs) -> bool:
 
 
 def compare(
-    candidate: Side,
-    rival: Side,
+    place: Callable[[], tuple[Side, Side]],
     *,
     looks: Sequence[int],
     noise: Noise,
     seed: int,
+    placements: int = 1,
     enough_time: Callable[[], bool] = lambda: True,
 ) -> tuple[Pairs, Interval, Decision, float]:
     """Pairs, their interval, the decision and the margin used; stops at the first decision.
 
     Args:
-        candidate: the side in question.
-        rival: the side it is compared with.
+        place: gives the candidate's side and the rival's in fresh processes and buffers.
         looks: numbers of pairs after which the interval is looked at, ascending.
         noise: the A/A comparison of this session.
         seed: of the bootstrap.
+        placements: over how many fresh places the pairs of each look are spread; with 1, one
+            place serves all looks.
         enough_time: False ends the comparison as it stands, once there are three pairs.
     """
-    pairs = Pairs()
+    pairs, sides, places = Pairs(), place(), 1
 
     def go_on() -> bool:
         return not hopeless(pairs) and (len(pairs) < LEAST_PAIRS or enough_time())
 
     for look in looks:
-        measure(candidate, rival, pairs, look, go_on)
-        interval = bootstrap_median(pairs.log_ratios, seed=seed + look)
-        margin = noise.margin(len(pairs))
+        before = len(pairs)
+        for part in range(placements):
+            if placements > 1 and pairs:
+                sides, places = place(), places + 1
+            count = before + math.ceil((look - before) * (part + 1) / placements)
+            measure(*sides, pairs, count, go_on, places)
+            if len(pairs) < count:
+                break
+        interval = bootstrap_median(pairs.log_ratios, groups=pairs.groups, seed=seed + look)
+        margin = noise.margin(len(pairs), places)
         decision = decide(interval, margin)
         if len(pairs) < look or decision is not Decision.UNDECIDED or not enough_time():
             break

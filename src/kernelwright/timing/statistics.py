@@ -6,6 +6,7 @@ are taken, each at 98.75 %, so that looking again does not void 95 % (Bonferroni
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,12 +36,19 @@ class Interval:
 
 
 def bootstrap_median(
-    samples: ArrayLike, *, level: float = LOOK_LEVEL, seed: int = 0, resamples: int = RESAMPLES
+    samples: ArrayLike,
+    *,
+    groups: Sequence[int] | None = None,
+    level: float = LOOK_LEVEL,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
 ) -> Interval:
     """Percentile-bootstrap interval of the median.
 
     Args:
         samples: paired log-ratios, one dimension, at least two.
+        groups: the placement each sample comes from. Samples of one placement are not
+            independent, so placements are resampled first and samples within them second.
         level: coverage of the interval.
         seed: seed of the resampling, so that a stored sample gives the same interval again.
         resamples: number of bootstrap resamples.
@@ -52,11 +60,28 @@ def bootstrap_median(
     if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all():
         raise ValueError("an interval needs at least two finite samples in one dimension")
     generator = np.random.default_rng(seed)
-    picks = generator.integers(0, len(values), (resamples, len(values)))
-    medians = np.median(values[picks], axis=1)
+    if groups is None or len(set(groups)) == 1:
+        picks = generator.integers(0, len(values), (resamples, len(values)))
+        medians = np.median(values[picks], axis=1)
+    else:
+        medians = _clustered(values, np.asarray(groups), generator, resamples)
     tail = (1 - level) / 2
     low, high = np.quantile(medians, [tail, 1 - tail])
     return Interval(float(np.median(values)), float(low), float(high))
+
+
+def _clustered(
+    values: Floats, groups: NDArray[np.int64], generator: np.random.Generator, resamples: int
+) -> Floats:
+    parts = [values[groups == group] for group in np.unique(groups)]
+    medians = np.empty(resamples)
+    for number in range(resamples):
+        chosen = generator.integers(0, len(parts), len(parts))
+        drawn = [
+            parts[one][generator.integers(0, len(parts[one]), len(parts[one]))] for one in chosen
+        ]
+        medians[number] = np.median(np.concatenate(drawn))
+    return medians
 
 
 def decide(interval: Interval, margin: float) -> Decision:
@@ -91,14 +116,15 @@ class Noise:
     of pairs averages away.
     """
 
-    def margin(self, pairs: int) -> float:
+    def margin(self, pairs: int, placements: int = 1) -> float:
         """Smallest relative difference to claim after ``pairs`` pairs: at least 1 %.
 
         The A/A half-width is scaled by the root of the ratio of pairs, both ways; the difference
-        between processes is not.
+        between processes by the root of their number.
         """
         scaled = self.half_width * math.sqrt(self.pairs / max(pairs, 1))
-        return max(LEAST_MARGIN, math.expm1(max(scaled, self.between)))
+        between = self.between / math.sqrt(placements)
+        return max(LEAST_MARGIN, math.expm1(max(scaled, between)))
 
 
 def summarize(samples_us: ArrayLike, discarded: int = 0) -> Times:

@@ -22,9 +22,9 @@ class Fake:
 
 
 def decide(candidate_us, rival_us=100.0, looks=(30, 100), **options):
+    sides = Fake(candidate_us, seed=1), Fake(rival_us, seed=2)
     return compare(
-        Fake(candidate_us, seed=1),
-        Fake(rival_us, seed=2),
+        lambda: sides,
         looks=looks,
         noise=QUIET,
         seed=7,
@@ -72,3 +72,30 @@ def test_the_record_keeps_samples_only_on_demand():
     assert len(full.samples) == full.pairs == len(pairs)
     assert bare.low <= bare.ratio <= bare.high
     assert bare.ratio == pytest.approx(1.25, rel=0.02)
+
+
+def test_placements_that_differ_widen_the_interval():
+    def place():
+        factor = next(factors)
+        return Fake(100.0 * factor, seed=3), Fake(100.0, seed=4)
+
+    options = {"looks": (32,), "noise": QUIET, "seed": 7}
+    factors = iter([1.0, 1.3, 0.8, 1.1])
+    pairs, wide, decision, _ = compare(place, placements=4, **options)
+    factors = iter([1.0])
+    _, narrow, _, _ = compare(place, **options)
+    assert sorted(set(pairs.groups)) == [1, 2, 3, 4]
+    assert [pairs.groups.count(group) for group in (1, 2, 3, 4)] == [8, 8, 8, 8]
+    assert wide.half_width > 5 * narrow.half_width
+    assert decision is Decision.UNDECIDED
+
+
+def test_every_look_gets_places_of_its_own():
+    made = []
+
+    def place():
+        made.append(1)
+        return Fake(100.0, noise=0.3, seed=len(made)), Fake(100.0, noise=0.3, seed=50 + len(made))
+
+    pairs, *_ = compare(place, looks=(12, 40), noise=QUIET, seed=7, placements=3)
+    assert (len(pairs), len(made), len(set(pairs.groups))) == (40, 6, 6)

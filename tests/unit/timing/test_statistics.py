@@ -55,6 +55,7 @@ def test_the_margin_shrinks_with_pairs_but_not_below_what_differs_between_proces
     assert noise.margin(30) == pytest.approx(np.expm1(0.04))
     assert noise.margin(120) == pytest.approx(np.expm1(0.02))
     assert noise.margin(10_000) == pytest.approx(np.expm1(0.015))
+    assert noise.margin(10_000, placements=9) == pytest.approx(0.01)
     assert Noise(half_width=0.001, pairs=30, between=0.0).margin(30) == 0.01
 
 

@@ -1,0 +1,95 @@
+"""Where a pair is timed: processes and buffers, fresh ones as often as the plan wants.
+
+Where its buffers happen to lie in physical memory moves a kernel's times for the whole life of a
+process, by a few per cent and now and then by half. Within one place no number of pairs averages
+that away, so a number that is to be reported comes from several.
+"""
+
+from collections.abc import Callable
+
+from kernelwright.evaluation.bench import Bench
+from kernelwright.evaluation.sides import CandidateSide, RingSide
+from kernelwright.evaluation.trial import Trial
+from kernelwright.evaluation.worker import Worker
+from kernelwright.records.job import JudgeJob
+from kernelwright.records.task import Case
+
+MOST_CHECKED = 40
+
+
+class Places:
+    """Gives the sides of one comparison, one place after another.
+
+    Args:
+        job: whose plan says how much is validated.
+        bench: the trusted side.
+        trial: the candidate; its worker is replaced when it moves.
+        case: what is timed.
+        baseline: the rival's name.
+        looks: numbers of pairs of this comparison.
+        settle: gives a fresh worker with the candidate loaded.
+    """
+
+    def __init__(
+        self,
+        job: JudgeJob,
+        bench: Bench,
+        trial: Trial,
+        case: Case,
+        baseline: str,
+        looks: tuple[int, ...],
+        settle: Callable[[], Worker],
+    ) -> None:
+        self._job = job
+        self._bench = bench
+        self._trial = trial
+        self._case = case
+        self._baseline = baseline
+        self._looks = looks
+        self._settle = settle
+        self._sides: tuple[CandidateSide, RingSide] | None = None
+        self._number = 0
+        self.workload = case.workload
+        self.clocks: dict[str, float] = {}
+        """Of the last place that was left."""
+
+    def __call__(self) -> tuple[CandidateSide, RingSide]:
+        """The next place's sides; the place before is left.
+
+        Raises:
+            Rejected: the candidate failed a check on leaving, or in its new process.
+        """
+        if self._sides is not None:
+            self.leave()
+            self._trial.move(self._settle())
+            self._bench.move(self._case)
+        self._number += 1
+        secret = self._bench.answers.seed(
+            "pair", self._job.number, self._case.workload, self._baseline, self._number
+        )
+        base = self._bench.answers.base(self._case).contents
+        rival = self._bench.rival_side(self._baseline, self._case, secret)
+        ring = self._bench.ring(self._case)
+        self._trial.bind(ring)
+        side = CandidateSide(
+            self._trial.worker, ring, base, secret, self._bench.flush, self._trial.deadline
+        )
+        plan = self._job.plan
+        share = min(plan.checked_share, MOST_CHECKED / self._looks[-1])
+        blocks = min(max(self._looks[0] // plan.placements, 1), 10)
+        tolerance = self._bench.task.tolerance.k
+        side.inspect(self._bench.answers, tolerance, share, plan.checked_least, blocks)
+        self._sides = side, rival
+        return self._sides
+
+    def leave(self) -> None:
+        """Make the checks that are due when a place is left.
+
+        Raises:
+            Rejected: a call was wrong, or the clocks disagree.
+        """
+        if self._sides is not None:
+            side, rival = self._sides
+            side.finish()
+            self.clocks = side.clocks(rival)
+            self._sides = None
