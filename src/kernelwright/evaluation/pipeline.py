@@ -141,7 +141,7 @@ def _against(
         looks=looks,
         noise=bench.noise,
         seed=job.seed,
-        placements=job.plan.placements,
+        placements=places.count,
         enough_time=lambda: time.monotonic() < deadline,
     )
     places.leave()

@@ -15,6 +15,8 @@ from kernelwright.records.job import JudgeJob
 from kernelwright.records.task import Case
 
 MOST_CHECKED = 40
+OTHERS = 2
+"""Most places for a baseline that is not the strongest."""
 
 
 class Places:
@@ -50,6 +52,8 @@ class Places:
         self._sides: tuple[CandidateSide, RingSide] | None = None
         self._number = 0
         self.workload = case.workload
+        full = baseline == bench.strongest
+        self.count = job.plan.placements if full else min(job.plan.placements, OTHERS)
         self.clocks: dict[str, float] = {}
         """Of the last place that was left."""
 
@@ -76,7 +80,7 @@ class Places:
         )
         plan = self._job.plan
         share = min(plan.checked_share, MOST_CHECKED / self._looks[-1])
-        blocks = min(max(self._looks[0] // plan.placements, 1), 10)
+        blocks = min(max(self._looks[0] // self.count, 1), 10)
         tolerance = self._bench.task.tolerance.k
         side.inspect(self._bench.answers, tolerance, share, plan.checked_least, blocks)
         self._sides = side, rival
