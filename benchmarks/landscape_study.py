@@ -2,13 +2,17 @@
 
     scripts/bench landscape_study [LANDSCAPE.jsonl.gz ...] [--seeds N]
 
-Without a file a made-up landscape is used, which shows that the study works and proves nothing
-about kernels. The same file and seeds give the same numbers on every machine.
+Without a file those in ``benchmarks/results/landscapes`` are used, or, with none there, a made-up
+one, which shows that the study works and proves nothing about kernels. The same file and seeds
+give the same numbers on every machine; they are kept in ``results/landscapes/study.json``.
 """
 
 import argparse
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
+
+from record import RESULTS, Recording
 
 from kernelwright.proposers.base import context_for
 from kernelwright.records.run import RunSpec
@@ -41,7 +45,7 @@ def made_up(folder):
     return measure_landscape(task, executor, grid, plans, folder / "made-up.jsonl.gz", threads=2)
 
 
-def report(landscape: Landscape, seeds: int) -> None:
+def report(landscape: Landscape, seeds: int, recording: Recording | None) -> None:
     print(
         f"{landscape.task.name}: {len(landscape.candidates)} candidates, "
         f"{len(landscape.structures())} structures, best {landscape.best():.3f}x, {seeds} seeds"
@@ -62,6 +66,11 @@ def report(landscape: Landscape, seeds: int) -> None:
         )
     slow, fast = ([run.device_s for run in trials[name]] for name in ("full fidelity", "rungs"))
     gain = study.speedup(slow, fast)
+    if recording:
+        for name, runs in trials.items():
+            for seed, run in enumerate(runs):
+                row = {"op": landscape.task.name, "way": name, "seed": seed, **asdict(run)}
+                recording.add(f"{landscape.task.name}|{name}|{seed}", row)
     print(f"  rungs need {gain.value:.2f}x less device time [{gain.low:.2f}, {gain.high:.2f}]")
 
 
@@ -71,9 +80,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = [load(path) for path in chosen.landscapes] or [made_up(Path(folder))]
+        here = sorted((RESULTS / "landscapes").glob("*.jsonl.gz"))
+        found = [load(path) for path in chosen.landscapes or here] or [made_up(Path(folder))]
+    kept = here and not chosen.landscapes
+    recording = (
+        Recording(RESULTS / "landscapes" / "study.json", {"seeds": chosen.seeds}) if kept else None
+    )
     for landscape in found:
-        report(landscape, chosen.seeds)
+        report(landscape, chosen.seeds, recording)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from record import RESULTS, Recording
+
 from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.candidates.tunables import space
 from kernelwright.records.run import RunSpec
@@ -64,6 +66,18 @@ def main() -> None:
         f"{1000 * seconds / evaluations:.2f} ms an evaluation, "
         f"{size / summary.counts.drafted / 1024:.1f} KiB a candidate"
     )
+    if not chosen.profile:
+        recording = Recording(RESULTS / "scheduler" / "scheduler.json", {"drafts": 4})
+        recording.add(
+            str(chosen.candidates),
+            {
+                "candidates": summary.counts.drafted,
+                "evaluations": evaluations,
+                "wall_s": seconds,
+                "cpu_s": cpu,
+                "store_bytes": size,
+            },
+        )
     if chosen.profile:
         pstats.Stats(profile).sort_stats("cumulative").print_stats(25)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import median
 
+from scripts.machine_regions import placements, scheduler, study, threads
 from scripts.rawdata import Data, load, ratio, source, spread, table
 
 TORCH = ("eager", "fused", "compile")
@@ -212,6 +213,10 @@ REGIONS: dict[str, Callable[[], str]] = {
     "noise screen": lambda: noise("screen"),
     "noise full": lambda: noise("full"),
     "landscapes": landscapes,
+    "landscape study": study,
+    "scheduler": scheduler,
+    "threads": threads,
+    "placements": placements,
     "compare cost": compare_cost,
     "example": example,
 }
