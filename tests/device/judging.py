@@ -39,6 +39,7 @@ HEAD = """
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <unistd.h>
 #include <sys/wait.h>
 """

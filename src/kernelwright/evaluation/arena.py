@@ -157,8 +157,12 @@ class Arena:
         """
         descriptor = os.memfd_create("kernelwright", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         nbytes = max(nbytes, 4096)
-        os.ftruncate(descriptor, nbytes)
-        arena = cls(descriptor, nbytes)
+        try:
+            os.ftruncate(descriptor, nbytes)
+            arena = cls(descriptor, nbytes)
+        except BaseException:
+            os.close(descriptor)
+            raise
         seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals | (SEAL_FUTURE_WRITE if sealed else 0))
         arena.writable = not sealed
@@ -172,6 +176,9 @@ class Arena:
             return raw.reshape(place.shape)
         steps = tuple(step * dtype.itemsize for step in place.strides)
         return np.lib.stride_tricks.as_strided(raw, place.shape, steps)
+
+    def __del__(self) -> None:
+        self.close()
 
     def close(self) -> None:
         """Release the descriptor; the mapping goes when the last view does."""

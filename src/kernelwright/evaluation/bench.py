@@ -96,6 +96,7 @@ class Bench:
             reasons = "; ".join(f"{name}: {why}" for name, why in self.missing.items())
             hint = "install torch, or give the task a baseline.cpp"
             raise PrerequisiteError(f"no baseline can be run ({reasons})", hint)
+        self._settle_slots()
         self.strongest = min(self.times, key=self._overall)
         self.noise = noise.measure_noise(self, self.cases.timed[0])
         return self.session()
@@ -144,13 +145,14 @@ class Bench:
 
     def move(self, case: Case) -> None:
         """Buffers elsewhere for timing one workload; the old ones go once the new ones exist."""
-        old = [self._rings.pop((case.workload, owner)) for owner in ("candidate", "rival")]
-        read = self._inputs.pop(case.workload)
-        for owner in ("candidate", "rival"):
+        keys = [(case.workload, owner) for owner in ("candidate", "rival")]
+        old = [self._rings.pop(key, None) for key in keys]
+        read = self._inputs.pop(case.workload, None)
+        for _, owner in keys:
             self.ring(case, owner)
-        for ring in old:
-            ring.close()
-        read.close()
+        for gone in (*old, read):
+            if gone is not None:
+                gone.close()
 
     def private(self, case: Case) -> Ring:
         """The one-set buffers for correctness on one workload."""
@@ -218,19 +220,20 @@ class Bench:
         self.times[name] = found
 
     def _quick(self, name: str, case: Case) -> float:
-        """Median microseconds of a few blocks; also settles how many calls a block has."""
+        """Median microseconds of a few calls, one a block."""
         side = self.rival_side(name, case, self.answers.seed("quick", name))
         blocks = [side.block()]
         started = time.monotonic()
         while len(blocks) <= QUICK_BLOCKS and time.monotonic() - started < 1.0:
             blocks.append(side.block())
-        median = float(np.median(blocks[1:] or blocks))
-        if case.workload not in self._slots:
-            self._slots[case.workload] = _slots(median, side.ring.nbytes)
-            if self._slots[case.workload] != side.ring.slots:
-                self._rings.pop((case.workload, "rival")).close()
-                self._inputs.pop(case.workload).close()
-        return median
+        return float(np.median(blocks[1:] or blocks))
+
+    def _settle_slots(self) -> None:
+        """Calls a block, by the fastest baseline: a candidate may be faster still."""
+        for case in (*self.cases.timed, self.cases.smoke):
+            fastest = min(times[case.workload] for times in self.times.values())
+            self._slots[case.workload] = _slots(fastest, self.ring(case, "rival").nbytes)
+            self.move(case)
 
     def _overall(self, name: str) -> float:
         """Sum of log times over the timed workloads: orders baselines by geometric mean."""

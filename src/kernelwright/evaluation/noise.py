@@ -16,10 +16,11 @@ from kernelwright.records.task import Case
 from kernelwright.timing.protocol import Pairs, measure
 from kernelwright.timing.statistics import Interval, Noise, bootstrap_median
 
-MOST_PAIRS = 30
+MOST_PAIRS = 20
 LEAST_PAIRS = 8
 TWINS = 3
 SECONDS = 4.0
+BIND_SECONDS = 300.0
 
 
 class Host(Protocol):
@@ -48,12 +49,24 @@ def measure_noise(host: Host, case: Case) -> Noise:
     Raises:
         JudgeError: the baseline broke.
     """
-    # A twin of the loop starts in milliseconds; one that imports a framework takes seconds.
-    twins = TWINS if host.strongest == "loop" else 1
+    found: list[tuple[Interval, int]] = []
+    twin: Worker | None = None
     try:
-        found = [_twin(host, case, number, SECONDS / twins) for number in range(twins)]
+        for number in range(TWINS):
+            # One that imports a framework takes seconds to start: it moves instead.
+            if twin is None or host.strongest == "loop":
+                if twin is not None:
+                    twin.close()
+                twin = host.rivals.twin(host.strongest, host.ring(case))
+            else:
+                twin.bind(host.ring(case), BIND_SECONDS)
+            found.append(_against_itself(host, case, twin, number))
+            host.move(case)
     except Rejected as rejection:
         raise JudgeError(f"baseline {host.strongest} broke: {rejection}") from rejection
+    finally:
+        if twin is not None:
+            twin.close()
     return Noise(
         half_width=float(np.median([interval.half_width for interval, _ in found])),
         pairs=min(pairs for _, pairs in found),
@@ -61,16 +74,10 @@ def measure_noise(host: Host, case: Case) -> Noise:
     )
 
 
-def _twin(host: Host, case: Case, number: int, seconds: float) -> tuple[Interval, int]:
+def _against_itself(host: Host, case: Case, twin: Worker, number: int) -> tuple[Interval, int]:
     one = host.rival_side(host.strongest, case, host.answers.seed("noise", number))
-    ring, pairs = host.ring(case), Pairs()
-    twin = host.rivals.twin(host.strongest, ring)
-    try:
-        other = host.side(twin, ring, one.secret)
-        deadline = time.monotonic() + seconds
-        measure(other, one, pairs, LEAST_PAIRS)
-        measure(other, one, pairs, MOST_PAIRS, lambda: time.monotonic() < deadline)
-    finally:
-        twin.close()
-    host.move(case)
+    other, pairs = host.side(twin, host.ring(case), one.secret), Pairs()
+    deadline = time.monotonic() + SECONDS / TWINS
+    measure(other, one, pairs, LEAST_PAIRS)
+    measure(other, one, pairs, MOST_PAIRS, lambda: time.monotonic() < deadline)
     return bootstrap_median(pairs.log_ratios, seed=number), len(pairs)

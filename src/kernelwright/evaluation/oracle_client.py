@@ -172,8 +172,6 @@ class Oracle:
     def _shared(self, nbytes: int) -> Arena:
         """Memory for one question, kept for the next: new pages cost more than the question."""
         if self._arena is None or self._arena.nbytes < nbytes:
-            if self._arena is not None:
-                self._arena.close()
             self._arena = Arena.create(nbytes)
         return self._arena
 
@@ -183,6 +181,9 @@ class Oracle:
 
     def close(self) -> None:
         """Kill the process; a later question starts a new one."""
+        if self._arena is not None:
+            self._arena.close()
+            self._arena = None
         process, self._process = self._process, None
         if process is not None:
             process.kill()

@@ -41,7 +41,11 @@ def judge(job: JudgeJob, bench: Bench, library: Path, start: Callable[[], Worker
 
     def settle() -> Worker:
         worker = start()
-        worker.load({"library": str(library), "entry": bench.task.entry}, LEAST_DEADLINE)
+        try:
+            worker.load({"library": str(library), "entry": bench.task.entry}, LEAST_DEADLINE)
+        except Rejected:
+            worker.close()
+            raise
         return worker
 
     try:

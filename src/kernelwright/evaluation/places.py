@@ -15,7 +15,7 @@ from kernelwright.records.job import JudgeJob
 from kernelwright.records.task import Case
 
 MOST_CHECKED = 40
-OTHERS = 2
+OTHERS = 4
 """Most places for a baseline that is not the strongest."""
 
 

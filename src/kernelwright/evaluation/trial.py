@@ -21,6 +21,8 @@ from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Case, Task
 
 LEAST_DEADLINE = 10.0
+WHOLE_SECONDS = 300.0
+"""What one candidate may take at one rung, all calls together."""
 
 
 class Trial:
@@ -41,6 +43,7 @@ class Trial:
         self.checks: list[Check] = []
         self.labels: dict[str, Any] = {}
         self._bound: Ring | None = None
+        self._until = time.monotonic() + WHOLE_SECONDS
 
     def move(self, worker: Worker) -> None:
         """Go on in another process, in which the candidate is loaded already."""
@@ -86,6 +89,9 @@ class Trial:
 
     def again(self, ring: Ring, pattern: int) -> int:
         """One more call on what slot 0 holds; nanoseconds that the worker claims."""
+        if time.monotonic() > self._until:
+            reason = f"the checks took more than {WHOLE_SECONDS:.0f} s together"
+            raise Rejected(Finding(Outcome.TIMEOUT, reason))
         self.bind(ring)
         ring.poison(0, pattern)
         ran = self.worker.run([0], self.deadline)

@@ -14,6 +14,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,8 @@ class Verifier:
         self.folder = folder
         self.bench: Bench | None = None
         self.threads = 1
-        self._workers = 0
+        self._jobs = 0
+        self._folders: list[Path] = []
 
     def open(self, message: dict[str, Any]) -> dict[str, Any]:
         """Make ready to judge candidates of one task."""
@@ -55,13 +57,12 @@ class Verifier:
         task = Task.model_validate(message["task"])
         if self.bench is not None:
             self.bench.close()
-        oracle = Oracle()
-        oracle.load(task)
         loop = Path(message["loop"]) if message["loop"] else None
         rivals = Rivals(task, loop, self.threads, self.folder, Path(message["cache"]))
         peaks, flush = self._peaks(Path(message["peaks"]), rivals, Path(message["cache"]))
         secret = secrets.randbits(62)
-        self.bench = Bench(task, oracle, rivals, peaks, flush, self.threads, secret)
+        self.bench = Bench(task, Oracle(), rivals, peaks, flush, self.threads, secret)
+        self.bench.oracle.load(task)
         self.bench.noop_us = self._noop(Path(message["noop"]))
         session = self.bench.open(tuple(message["baselines"]))
         return {"session": session.model_dump(mode="json")}
@@ -71,40 +72,56 @@ class Verifier:
         if self.bench is None:
             raise KernelwrightError("a candidate came before its task")
         job = JudgeJob.model_validate(message["job"])
-        folder = self.folder / f"worker-{self._workers}"
-        self._workers += 1
-        folder.mkdir(mode=0o755)
-        library = folder / "candidate.so"
+        # Beside the workers' folders: a candidate can write in its own, and must not change what
+        # its next process loads.
+        library = self.folder / f"library-{self._jobs}" / "candidate.so"
+        self._jobs += 1
+        library.parent.mkdir(mode=0o755)
         shutil.copyfile(message["library"], library)
-        library.chmod(0o755)
+        library.chmod(0o555)
         try:
             evaluation = pipeline.judge(
-                job, self.bench, library, lambda: self._start(folder, job.sandbox)
+                job, self.bench, library, lambda: self._start(library, job.sandbox)
             )
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(library.parent, ignore_errors=True)
+            for folder in self._folders:
+                shutil.rmtree(folder, ignore_errors=True)
+            self._folders.clear()
         return {"evaluation": evaluation.model_dump(mode="json")}
 
-    def _start(self, folder: Path, mode: sandbox.Mode) -> Worker:
-        """A fresh worker process for one candidate, ready.
+    def _start(self, library: Path, mode: sandbox.Mode) -> Worker:
+        """A fresh worker process in a folder of its own, ready to load ``library``.
 
         Raises:
             PrerequisiteError: ``mode`` is ``require`` and a layer is missing.
         """
+        folder = Path(tempfile.mkdtemp(dir=self.folder, prefix="worker-"))
+        self._folders.append(folder)
         ours, theirs = Channel.pair()
-        process = sandbox.spawn(
-            "run.py",
-            [str(theirs.fileno())],
-            folder=folder,
-            fds=(theirs.fileno(),),
-            mode=mode,
-            limits=sandbox.Limits(memory_bytes=_half_of_memory()),
-            env=environment(self.threads, folder, folder),
-        )
-        theirs.close()
+        try:
+            process = sandbox.spawn(
+                "run.py",
+                [str(theirs.fileno())],
+                folder=folder,
+                fds=(theirs.fileno(),),
+                mode=mode,
+                limits=sandbox.Limits(memory_bytes=_half_of_memory()),
+                env=environment(self.threads, folder, folder),
+                readable=(library.parent,),
+            )
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
         worker = Worker(process, ours)
-        worker.sandbox = process.confinement()
-        worker.ready()
+        try:
+            worker.sandbox = process.confinement()
+            worker.ready()
+        except BaseException:
+            worker.close()
+            raise
         return worker
 
     def _peaks(self, library: Path, rivals: Rivals, cache: Path) -> tuple[Peaks, Flush]:
@@ -162,6 +179,13 @@ def serve(channel: Channel, verifier: Verifier) -> None:
                 "error": _known_name(problem),
                 "message": problem.message,
                 "hint": problem.hint,
+            }
+        except Exception as problem:  # noqa: BLE001
+            # One candidate must not end the judge of all others.
+            answer = {
+                "error": "JudgeError",
+                "message": f"the verifier broke: {type(problem).__name__}: {problem}",
+                "hint": traceback.format_exc()[-2000:],
             }
         channel.send(answer)
 

@@ -111,7 +111,7 @@ class Worker:
         if failed:
             reason = f"{self.label} returned error code {failed[0]}"
             raise Rejected(Finding(Outcome.RUNTIME_ERROR, reason, {"code": failed[0]}))
-        if min(ns) < 0 or sum(ns) > wall:
+        if min(ns) <= 0 or sum(ns) > wall:
             reason = f"{self.label} claims {sum(ns)} ns for calls seen to last {wall} ns"
             raise Rejected(Finding(Outcome.CLOCK_DISAGREEMENT, reason))
         return Ran(tuple(ns), wall)

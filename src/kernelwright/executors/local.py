@@ -8,19 +8,20 @@ import queue
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
+from kernelwright import plugins
 from kernelwright.devices import detect
 from kernelwright.errors import JudgeError, KernelwrightError
 from kernelwright.evaluation.rivals import NAMES
+from kernelwright.executors.gate import Gate
 from kernelwright.executors.judge import Judge
 from kernelwright.languages import cpp
-from kernelwright.languages.base import BuildResult
+from kernelwright.languages.base import BuildResult, Language
 from kernelwright.languages.cache import cache_folder
 from kernelwright.records.evaluation import Check, Evaluation
 from kernelwright.records.job import Completion, JudgeJob, Session
@@ -32,44 +33,6 @@ QUICK_BASELINES = ("loop", "numpy", "eager", "fused")
 COMPILE_SECONDS = 12.0
 """What compiling the reference with the framework's compiler adds to a fresh session."""
 NOOP = 'extern "C" int noop(void*, void*, void*, void*, long, long) { return 0; }\n'
-
-
-class Gate:
-    """Many may build at once, or one may measure; who measures goes first."""
-
-    def __init__(self) -> None:
-        self._condition = threading.Condition()
-        self._building = 0
-        self._measuring = 0
-        self._waiting = 0
-
-    @contextmanager
-    def build(self) -> Iterator[None]:
-        """A turn shared with other builds."""
-        with self._condition:
-            self._condition.wait_for(lambda: not self._measuring and not self._waiting)
-            self._building += 1
-        try:
-            yield
-        finally:
-            with self._condition:
-                self._building -= 1
-                self._condition.notify_all()
-
-    @contextmanager
-    def measure(self) -> Iterator[None]:
-        """A turn alone."""
-        with self._condition:
-            self._waiting += 1
-            self._condition.wait_for(lambda: not self._measuring and not self._building)
-            self._waiting -= 1
-            self._measuring += 1
-        try:
-            yield
-        finally:
-            with self._condition:
-                self._measuring -= 1
-                self._condition.notify_all()
 
 
 class LocalExecutor:
@@ -107,6 +70,7 @@ class LocalExecutor:
         self._fresh: Judge | None = None
         self._libraries: dict[str, str] = {}
         self._closed = False
+        self._lock = threading.Lock()
 
     def open(self, task: Task) -> Session:
         """Start a verifier for ``task`` and time the baselines; see :class:`Executor`."""
@@ -124,7 +88,7 @@ class LocalExecutor:
     def _open(self, task: Task) -> Session:
         if self._judge is not None:
             self._judge.close()
-        self._judge = Judge(self.threads, self.cache)
+        self._judge = self._new_judge()
         started = time.monotonic()
         with self._gate.measure():
             session = self._judge.open(task, self._libraries, self.baselines)
@@ -156,9 +120,10 @@ class LocalExecutor:
 
     def close(self) -> None:
         """Kill what runs and free everything."""
-        if self._closed:
-            return
-        self._closed = True
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
         for judge in (self._judge, self._fresh):
             if judge is not None:
                 judge.kill()
@@ -204,7 +169,7 @@ class LocalExecutor:
             if built.library is None:
                 return _draft_evaluation(job, built)
             with self._gate.measure():
-                self._fresh = Judge(self.threads, self.cache)
+                self._fresh = self._new_judge()
                 try:
                     session = self._fresh.open(job.task, self._libraries, NAMES)
                     evaluation = self._fresh.judge(job, built.library)
@@ -220,8 +185,17 @@ class LocalExecutor:
         }
         return evaluation.model_copy(update={"build": built.build, "evidence": evidence})
 
+    def _new_judge(self) -> Judge:
+        """A verifier process, unless this executor is being closed."""
+        with self._lock:
+            if self._closed:
+                raise JudgeError("the executor was closed")
+            return Judge(self.threads, self.cache)
+
     def _build(self, job: JudgeJob, cache: Path | None = None) -> BuildResult:
-        language = cpp.Cpp(self.compiler, cache or self.cache)
+        language: Language = plugins.load("languages", job.candidate.language)(
+            self.compiler, cache or self.cache
+        )
         return language.build(
             job.candidate,
             entry=job.task.entry,

@@ -28,6 +28,7 @@ MAP, UNMAP = LIBC.mmap, LIBC.munmap
 MAP.restype = ctypes.c_void_p
 MAP.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
 UNMAP.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+PDEATHSIG, SIGKILL = 1, 9
 FAILED = ctypes.c_void_p(-1).value
 CTYPES = {
     "float64": ctypes.c_double,
@@ -165,6 +166,7 @@ def main() -> None:
     wire = Wire(int(sys.argv[1]))
 
     confine.apply(json.loads(sys.argv[-1]))
+    LIBC.prctl(PDEATHSIG, SIGKILL, 0, 0, 0)
     wire.send({"ready": True})
     worker = Worker()
     while True:

@@ -45,6 +45,8 @@ class Comparison(Record):
     baseline_us: float
     samples: tuple[float, ...] = ()
     """Paired log-ratios; kept by landscapes, dropped elsewhere."""
+    groups: tuple[int, ...] = ()
+    """Place that each sample comes from; kept with them."""
 
 
 class Roofline(Record):

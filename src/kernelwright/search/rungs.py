@@ -58,7 +58,7 @@ def plans_for(effort: Effort) -> dict[Rung, RungPlan]:
             looks=looks,
             checked_share=0.2,
             checked_least=3,
-            placements=4,
+            placements=8,
             all_baselines=True,
         ),
     )

@@ -13,7 +13,14 @@ import numpy as np
 
 from kernelwright.records.measurement import Comparison
 from kernelwright.records.outcome import Decision
-from kernelwright.timing.statistics import Interval, Noise, bootstrap_median, decide
+from kernelwright.timing.statistics import (
+    LOOK_LEVEL,
+    Interval,
+    Noise,
+    bootstrap_median,
+    decide,
+    place_interval,
+)
 
 
 class Side(Protocol):
@@ -45,6 +52,12 @@ class Pairs:
             float(np.log(rival / mine))
             for rival, mine in zip(self.rival_us, self.candidate_us, strict=True)
         ]
+
+    def interval(self, seed: int) -> Interval:
+        """Of the log-ratio, over places where there are several."""
+        if len(set(self.groups)) > 1:
+            return place_interval(self.log_ratios, self.groups, LOOK_LEVEL)
+        return bootstrap_median(self.log_ratios, seed=seed)
 
 
 LEAST_PAIRS = 3
@@ -116,7 +129,7 @@ def compare(
             measure(*sides, pairs, count, go_on, places)
             if len(pairs) < count:
                 break
-        interval = bootstrap_median(pairs.log_ratios, groups=pairs.groups, seed=seed + look)
+        interval = pairs.interval(seed + look)
         margin = noise.margin(len(pairs), places)
         decision = decide(interval, margin)
         if len(pairs) < look or decision is not Decision.UNDECIDED or not enough_time():
@@ -149,4 +162,5 @@ def comparison(
         candidate_us=float(np.median(pairs.candidate_us)),
         baseline_us=float(np.median(pairs.rival_us)),
         samples=tuple(pairs.log_ratios) if keep_samples else (),
+        groups=tuple(pairs.groups) if keep_samples else (),
     )

@@ -4,7 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelwright.records.outcome import Decision
-from kernelwright.timing.statistics import Interval, Noise, bootstrap_median, decide, summarize
+from kernelwright.timing.statistics import (
+    Interval,
+    Noise,
+    bootstrap_median,
+    decide,
+    place_interval,
+    summarize,
+)
 
 
 def test_the_interval_covers_the_true_median_about_as_often_as_it_says():
@@ -63,3 +70,16 @@ def test_a_summary_names_the_quantiles():
     times = summarize([5.0, 1.0, 2.0, 3.0, 4.0], discarded=2)
     assert (times.min, times.median, times.n, times.discarded) == (1.0, 3.0, 5, 2)
     assert times.p20 < times.median < times.p80
+
+
+@pytest.mark.parametrize("places", [2, 4, 8])
+def test_an_interval_over_places_covers_as_often_as_it_says(places):
+    random = np.random.default_rng(places)
+    trials, misses = 1000, 0
+    groups = np.repeat(np.arange(places), 8)
+    for _ in range(trials):
+        centres = 0.03 * random.standard_normal(places)
+        samples = centres[groups] + 0.01 * random.standard_normal(len(groups))
+        found = place_interval(samples, groups, 0.95)
+        misses += not found.low <= 0 <= found.high
+    assert 25 <= misses <= 75  # 5 % of 1000 is 50; three deviations are 21

@@ -7,6 +7,7 @@ where the verifier looks are not a rival's burden.
 
 import ctypes
 import os
+import signal
 import sys
 import time
 import warnings
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 PR_SET_DUMPABLE = 4
+PR_SET_PDEATHSIG = 1
 WARM_CALLS = 3
 NEEDS_TORCH = ("eager", "fused", "compile")
 
@@ -139,7 +141,9 @@ def serve(channel: Any, rival: Rival) -> None:
 
 def main() -> None:
     """Serve one verifier."""
-    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    library = ctypes.CDLL(None)
+    library.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     # numpy's BLAS reads this once, when it is imported.
     os.environ["OPENBLAS_NUM_THREADS"] = os.environ.get("OMP_NUM_THREADS", "1")
     warnings.simplefilter("ignore")

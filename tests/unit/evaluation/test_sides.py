@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kernelwright.checks.finding import Rejected
+from kernelwright.evaluation.ring import Inputs, Ring
+from kernelwright.evaluation.sides import RingSide
+from kernelwright.evaluation.worker import Ran
+from kernelwright.records.outcome import Outcome
+from kernelwright.records.task import Case, Shaped
+
+
+class Claims:
+    """A worker that claims given nanoseconds, and a wall clock that shows others."""
+
+    def __init__(self, ns, wall_ns):
+        self.ns, self.wall_ns, self.orders = ns, wall_ns, []
+
+    def run(self, order, deadline):
+        self.orders.append(list(order))
+        return Ran(tuple(self.ns), self.wall_ns)
+
+
+def side(ns, wall_ns, slots=5):
+    case = Case(
+        workload="w",
+        device="cpu",
+        inputs=(Shaped(name="x", shape=(64,), dtype="float32"),),
+        outputs=(Shaped(name="y", shape=(64,), dtype="float32"),),
+        scalars=(),
+        axes={},
+    )
+    base = {"x": np.random.default_rng(1).standard_normal(64).astype(np.float32)}
+    ring = Ring(Inputs(case, slots, sealed=True))
+    ring.inputs.fill(base)
+    return RingSide(Claims(ns, wall_ns), ring, base, 1, lambda: None, 1.0)
+
+
+def test_a_call_that_does_the_work_of_the_others_gains_nothing():
+    honest = side([1000] * 5, 6000)
+    hoarding = side([4996, 1, 1, 1, 1], 6000)
+    assert hoarding.block() == pytest.approx(honest.block())
+
+
+def test_slots_run_in_an_order_that_changes():
+    one = side([1000] * 5, 6000)
+    for _ in range(12):
+        one.block()
+    assert all(sorted(order) == [0, 1, 2, 3, 4] for order in one.worker.orders)
+    assert len({tuple(order) for order in one.worker.orders}) > 3
+
+
+def test_hidden_time_is_a_disagreement_of_clocks_and_waiting_now_and_then_is_not():
+    rival, hiding, waiting = (
+        side([1000] * 5, 6000),
+        side([1000] * 5, 5_000_000),
+        side([1000] * 5, 0),
+    )
+    for number in range(12):
+        rival.block()
+        hiding.block()
+        waiting.worker.wall_ns = 6000 if number % 3 == 0 else 5_000_000
+        waiting.block()
+    assert set(waiting.clocks(rival)) == {"worker", "wall"}
+    with pytest.raises(Rejected) as rejected:
+        hiding.clocks(rival)
+    assert rejected.value.finding.outcome is Outcome.CLOCK_DISAGREEMENT
