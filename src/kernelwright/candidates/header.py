@@ -180,6 +180,8 @@ def _check_expression(block: _Block, key: str, text: str) -> None:
         for node in ast.walk(tree):
             if isinstance(node, ast.expr) and not isinstance(node, ast.Name):
                 expressions.evaluate(ast.unparse(node), ones)
+    except RecursionError:
+        block.fail(key, "an expression nested too deeply")
     except expressions.ExpressionError as problem:
         if not isinstance(problem.__cause__, ArithmeticError):
             block.fail(key, f"not an expression over axes and tunables: {problem}")

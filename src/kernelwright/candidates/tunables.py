@@ -13,6 +13,8 @@ from kernelwright.errors import HeaderError
 from kernelwright.plugins import nearest
 from kernelwright.records.candidate import Header, Value
 
+MOST_BARREN = 200_000
+"""Partial points in a row that lead nowhere before a space counts as unsatisfiable."""
 Point = dict[str, Value]
 
 
@@ -47,11 +49,21 @@ class Space:
             mentioned = expressions.names(rule)
             due[max((order.index(n) + 1 for n in mentioned if n in order), default=0)].append(rule)
 
+        barren = 0
+
         def extend(point: Point) -> Iterator[Point]:
+            nonlocal barren
             bound = len(point)
+            barren += 1
+            if barren > MOST_BARREN:
+                raise HeaderError(
+                    f"where: no valid point among the last {MOST_BARREN} tried",
+                    "loosen the constraints, or list fewer values",
+                )
             if not all(self._holds(rule, point) for rule in due[bound]):
                 return
             if bound == len(order):
+                barren = 0
                 yield dict(point)
                 return
             for value in self.choices[order[bound]]:
@@ -107,7 +119,10 @@ def space(header: Header, values: Mapping[str, int | float]) -> Space:
 
 def _formula(name: str, text: str, values: Mapping[str, int | float]) -> Value:
     try:
-        return expressions.evaluate(text, values)
+        found = expressions.evaluate(text, values)
+        if not math.isfinite(found):
+            raise expressions.ExpressionError(f"{text!r} is not finite")
+        return found
     except expressions.ExpressionError as problem:
         raise HeaderError(f"tunable {name!r}: {problem}") from problem
 

@@ -5,22 +5,19 @@ does not work: a task that cannot be answered cannot be judged.
 """
 
 import math
-import time
 
-import numpy as np
-
-from kernelwright.checks.finding import Rejected
 from kernelwright.devices import detect, roofline
 from kernelwright.devices.measured import Peaks
 from kernelwright.errors import PrerequisiteError
 from kernelwright.evaluation import noise
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.arena import numpy_dtype
+from kernelwright.evaluation.first_times import Unusable, first_times
 from kernelwright.evaluation.flush import Flush
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.ring import Inputs, Ring
-from kernelwright.evaluation.rivals import Rivals, unavailable
-from kernelwright.evaluation.sides import RingSide
+from kernelwright.evaluation.rivals import Rivals
+from kernelwright.evaluation.sides import RingSide, RivalSide
 from kernelwright.evaluation.stages import Cases
 from kernelwright.evaluation.worker import Worker
 from kernelwright.expressions import evaluate
@@ -32,7 +29,6 @@ from kernelwright.timing.statistics import Noise
 BLOCK_US = 6000.0
 MOST_SLOTS = 5
 RING_BYTES = 512 << 20
-QUICK_BLOCKS = 7
 BLOCK_SECONDS = 120.0
 
 
@@ -181,8 +177,17 @@ class Bench:
         Raises:
             Rejected: the baseline cannot be run.
         """
-        ring = self.ring(case, "rival")
-        return self.side(self.rivals.worker(name, ring), ring, secret)
+        ring, base = self.ring(case, "rival"), self.answers.base(case).contents
+        ring.inputs.fill(base)
+        return RivalSide(
+            self.rivals.worker(name, ring),
+            ring,
+            base,
+            secret,
+            self.flush,
+            BLOCK_SECONDS,
+            drop=lambda: self.rivals.drop(name),
+        )
 
     def deadline(self, case: Case) -> float:
         """Seconds one call of a candidate may take: a hundred times the baseline, at least 10."""
@@ -210,23 +215,10 @@ class Bench:
         return Cases(smoke, timed, edges.edge_cases(self.task, "cpu"), [])
 
     def _time(self, name: str) -> None:
-        found: dict[str, float] = {}
         try:
-            for case in (*self.cases.timed, self.cases.smoke):
-                found[case.workload] = self._quick(name, case)
-        except Rejected as rejection:
-            self.missing[name] = unavailable(rejection)
-            return
-        self.times[name] = found
-
-    def _quick(self, name: str, case: Case) -> float:
-        """Median microseconds of a few calls, one a block."""
-        side = self.rival_side(name, case, self.answers.seed("quick", name))
-        blocks = [side.block()]
-        started = time.monotonic()
-        while len(blocks) <= QUICK_BLOCKS and time.monotonic() - started < 1.0:
-            blocks.append(side.block())
-        return float(np.median(blocks[1:] or blocks))
+            self.times[name] = first_times(self, name, (*self.cases.timed, self.cases.smoke))
+        except Unusable as problem:
+            self.missing[name] = str(problem)
 
     def _settle_slots(self) -> None:
         """Calls a block, by the fastest baseline: a candidate may be faster still."""

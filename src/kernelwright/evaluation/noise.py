@@ -1,16 +1,12 @@
 """How noisy this session is: the strongest baseline against twins of itself (A/A)."""
 
 import time
-from typing import Protocol
 
 import numpy as np
 
 from kernelwright.checks.finding import Rejected
 from kernelwright.errors import JudgeError
-from kernelwright.evaluation.answers import Answers
-from kernelwright.evaluation.ring import Ring
-from kernelwright.evaluation.rivals import Rivals
-from kernelwright.evaluation.sides import RingSide
+from kernelwright.evaluation.host import Host
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.task import Case
 from kernelwright.timing.protocol import Pairs, measure
@@ -21,26 +17,6 @@ LEAST_PAIRS = 8
 TWINS = 3
 SECONDS = 4.0
 BIND_SECONDS = 300.0
-
-
-class Host(Protocol):
-    """What is needed of the bench."""
-
-    answers: Answers
-    rivals: Rivals
-    strongest: str
-
-    def ring(self, case: Case, owner: str = "candidate") -> Ring:
-        """Buffers for timing."""
-
-    def move(self, case: Case) -> None:
-        """Buffers elsewhere."""
-
-    def side(self, worker: Worker, ring: Ring, secret: int) -> RingSide:
-        """A side for a trusted worker."""
-
-    def rival_side(self, name: str, case: Case, secret: int) -> RingSide:
-        """A side that runs a baseline."""
 
 
 def measure_noise(host: Host, case: Case) -> Noise:

@@ -8,12 +8,12 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 
 from kernelwright.errors import JudgeError, TaskError
 from kernelwright.evaluation.channel import Channel, ChannelError
+from kernelwright.sandbox.scratch import scratch
 
 START_SECONDS = 60.0
 TAIL_BYTES = 16 << 10
@@ -39,7 +39,7 @@ class OracleProcess:
                 "a reference asked for its own judgement while it was being loaded",
                 hint='put what runs on import under: if __name__ == "__main__"',
             )
-        self.folder = tempfile.mkdtemp(prefix="kernelwright-oracle-")
+        self.folder = str(scratch("oracle"))
         self.channel, theirs = Channel.pair()
         self._printed = bytearray()
         reading, writing = os.pipe()

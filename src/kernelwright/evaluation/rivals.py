@@ -77,6 +77,15 @@ class Rivals:
             self._bound[program] = (name, ring.number)
         return worker
 
+    def drop(self, name: str) -> None:
+        """Forget the process that runs ``name``; it is started again when asked for."""
+        program = _PROGRAM.get(name, "torch")
+        worker = self._workers.pop(program, None)
+        self._loaded.pop(program, None)
+        self._bound.pop(program, None)
+        if worker is not None:
+            worker.close()
+
     def twin(self, name: str, ring: Ring) -> Worker:
         """A second, separate worker of the same baseline; the caller closes it."""
         worker = self.start(_PROGRAM.get(name, "torch"))

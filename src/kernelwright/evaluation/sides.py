@@ -2,18 +2,20 @@
 
 import random
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from kernelwright.checks.correctness import judge
 from kernelwright.checks.finding import Finding, Rejected
+from kernelwright.errors import JudgeError
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.arena import Array
 from kernelwright.evaluation.ring import POISONS, Ring
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.outcome import Outcome
 
-CLOCK_SLACK_US = 500.0
+CLOCK_SLACK_US = 150.0
 CLOCK_SHARE = 0.25
 
 
@@ -99,6 +101,31 @@ class RingSide:
             }
             raise Rejected(Finding(Outcome.CLOCK_DISAGREEMENT, reason, evidence))
         return {"worker": worker, "wall": wall}
+
+
+class RivalSide(RingSide):
+    """A baseline's side: what breaks here is never the candidate's fault.
+
+    Args:
+        drop: forgets the broken worker, so that the next comparison starts another.
+    """
+
+    def __init__(self, *arguments: Any, drop: Callable[[], None]) -> None:
+        super().__init__(*arguments)
+        self._drop = drop
+
+    def block(self) -> float:
+        """As for any side.
+
+        Raises:
+            JudgeError: the baseline broke.
+        """
+        try:
+            return super().block()
+        except Rejected as rejection:
+            self._drop()
+            hint = "a baseline must not fail after it was timed; run it by itself"
+            raise JudgeError(rejection.finding.reason, hint) from rejection
 
 
 class CandidateSide(RingSide):

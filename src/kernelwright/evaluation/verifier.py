@@ -32,6 +32,7 @@ from kernelwright.evaluation.rivals import Rivals, environment
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.job import JudgeJob
 from kernelwright.records.task import Task
+from kernelwright.sandbox.scratch import scratch
 
 PR_SET_DUMPABLE = 4
 PR_SET_PDEATHSIG = 1
@@ -194,11 +195,12 @@ def main() -> None:
     """Serve one executor, then remove what was written."""
     library = ctypes.CDLL(None)
     library.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-    library.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    # The stronger signal: a stopped process does not act on another.
+    library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     channel = Channel.from_fd(int(sys.argv[1]))
-    folder = Path(tempfile.mkdtemp(prefix="kernelwright-"))
+    folder = scratch("verifier")
     folder.chmod(0o755)
     verifier = Verifier(folder)
     try:

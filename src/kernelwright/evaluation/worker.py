@@ -147,7 +147,7 @@ class Worker:
         return answer
 
     def _refusal(self, answer: dict[str, Any]) -> Finding:
-        kind, text = str(answer.get("kind", "")), str(answer.get("error", ""))[:2000]
+        kind, text = _plain(answer.get("kind", "")), _plain(answer.get("error", ""))
         outcomes = {
             "missing_symbol": Outcome.SIGNATURE_ERROR,
             "load_failed": Outcome.BUILD_ERROR,
@@ -176,6 +176,11 @@ class Worker:
             reason = f"{self.label} was killed by the system, most likely for its memory"
             return Finding(Outcome.OUT_OF_MEMORY, reason, evidence)
         return Finding(Outcome.CRASHED, f"{self.label} crashed with {name}", evidence)
+
+
+def _plain(text: object) -> str:
+    """Untrusted text that can be stored and printed: no lone surrogates, not too long."""
+    return str(text)[:2000].encode("utf-8", "replace").decode()
 
 
 def _integers(values: Any, slots: list[int]) -> list[int] | None:

@@ -83,8 +83,12 @@ class Judge:
             self._process.wait()
 
     def kill(self) -> None:
-        """End it at once, mid-sentence; used when the caller is interrupted."""
+        """End it, mid-sentence; used when the caller is interrupted."""
         self._process.terminate()
+        try:
+            self._process.wait(timeout=3)
+        except subprocess.TimeoutExpired:  # it is stopped, or waits for a worker
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     def _ask(self, message: dict[str, Any], timeout: float) -> dict[str, Any]:
         try:

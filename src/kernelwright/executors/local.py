@@ -5,7 +5,7 @@ has the machine to itself, and drafts wait. Building never holds a verifier.
 """
 
 import queue
-import tempfile
+import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Literal
 
 from kernelwright import plugins
+from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.devices import detect
-from kernelwright.errors import JudgeError, KernelwrightError
+from kernelwright.errors import JudgeError, KernelwrightError, TaskError
 from kernelwright.evaluation.rivals import NAMES
 from kernelwright.executors.gate import Gate
 from kernelwright.executors.judge import Judge
@@ -27,6 +28,7 @@ from kernelwright.records.evaluation import Check, Evaluation
 from kernelwright.records.job import Completion, JudgeJob, Session
 from kernelwright.records.rung import Rung
 from kernelwright.records.task import Task
+from kernelwright.sandbox.scratch import scratch
 from kernelwright.tasks import contract
 
 QUICK_BASELINES = ("loop", "numpy", "eager", "fused")
@@ -78,9 +80,27 @@ class LocalExecutor:
         self._libraries = {
             "peaks": str(self._trusted(peaks, "peaks")),
             "noop": str(self._trusted(NOOP, "noop")),
-            "loop": str(self._trusted(task.baseline, "the plain loop")) if task.baseline else "",
+            "loop": self._loop(task),
         }
         return self._device.submit(self._open, task).result()
+
+    def _loop(self, task: Task) -> str:
+        """The task's own plain loop, built; an empty text if it has none.
+
+        Raises:
+            TaskError: it does not compile, or does not follow the contract.
+        """
+        if not task.baseline:
+            return ""
+        built = cpp.Cpp(self.compiler, self.cache).build(
+            make_candidate(task.baseline, "cpp", {}),
+            entry=task.entry,
+            prototype=contract.prototype(task, "cpp"),
+        )
+        if built.library is None:
+            log = "\n".join(built.build.log.splitlines()[:8])
+            raise TaskError(f"baseline.cpp of {task.name}: {built.reason}\n{log}", built.hint)
+        return str(built.library)
 
     def _trusted(self, source: str, name: str) -> Path:
         return cpp.build_trusted(source, name, self.compiler, self.cache)
@@ -163,9 +183,10 @@ class LocalExecutor:
 
     def _confirm(self, job: JudgeJob) -> Evaluation:
         """Fresh build, fresh processes, fresh seeds, every baseline."""
-        with tempfile.TemporaryDirectory(prefix="kernelwright-confirm-") as folder:
+        folder = scratch("confirm")
+        try:
             known = self._build(job)
-            built = self._build(job, cache=Path(folder))
+            built = self._build(job, cache=folder)
             if built.library is None:
                 return _draft_evaluation(job, built)
             with self._gate.measure():
@@ -176,6 +197,8 @@ class LocalExecutor:
                 finally:
                     self._fresh.close()
                     self._fresh = None
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
         missing = {one.name: one.missing for one in session.baselines if one.missing}
         evidence = {
             **evaluation.evidence,

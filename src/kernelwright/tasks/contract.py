@@ -27,6 +27,7 @@ from kernelwright.records.task import (
     Values,
     Workload,
 )
+from kernelwright.tasks.memory import check_memory
 from kernelwright.tasks.notes import notes
 
 CPP_TYPES = {
@@ -126,12 +127,16 @@ def resolve(task: Task, chosen: Workload | str) -> Case:
     for one in task.scalars:
         value = chosen.scalars.get(one.name, one.value)
         scalars.append(Scalar(name=one.name, dtype=types.get(one.dtype, one.dtype), value=value))
+    inputs = tuple(_shaped(one, types, known) for one in task.inputs)
+    outputs = tuple(_shaped(one, types, known) for one in task.outputs)
+    if chosen.device == "cpu":
+        check_memory(chosen.name, (*inputs, *outputs))
     passed = {name: known[name] for name, kind in task.axes.items() if kind in ("free", "fixed")}
     return Case(
         workload=chosen.name,
         device=chosen.device,
-        inputs=tuple(_shaped(one, types, known) for one in task.inputs),
-        outputs=tuple(_shaped(one, types, known) for one in task.outputs),
+        inputs=inputs,
+        outputs=outputs,
         scalars=tuple(scalars),
         axes=passed,
         alignment=chosen.alignment,

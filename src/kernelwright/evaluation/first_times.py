@@ -1,0 +1,65 @@
+"""The first look at a baseline: does it run, is it right, how long does it take?"""
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from kernelwright.checks.correctness import judge
+from kernelwright.checks.finding import Rejected
+from kernelwright.errors import JudgeError
+from kernelwright.evaluation.host import Host
+from kernelwright.evaluation.rivals import unavailable
+from kernelwright.records.task import Case
+
+BLOCKS = 7
+SECONDS = 1.0
+SLACK = 4.0
+"""How much further than a candidate a baseline may be off: it is not being certified."""
+
+
+class Unusable(Exception):
+    """Why a baseline cannot be compared with, for people."""
+
+
+def first_times(host: Host, name: str, cases: Sequence[Case]) -> dict[str, float]:
+    """Median microseconds of a few calls of one baseline on every case.
+
+    Args:
+        host: the bench.
+        name: of the baseline.
+        cases: what to time, the smallest last; there its results are checked.
+
+    Raises:
+        Unusable: it cannot be run here, breaks, or is wrong.
+    """
+    try:
+        found = {case.workload: _time(host, name, case) for case in cases}
+        if wrong := _wrong(host, name, cases[-1]):
+            raise Unusable(f"its results are wrong: {wrong}")
+    except Rejected as rejection:
+        raise Unusable(unavailable(rejection)) from rejection
+    except JudgeError as problem:
+        raise Unusable(problem.message) from problem
+    return found
+
+
+def _time(host: Host, name: str, case: Case) -> float:
+    side = host.rival_side(name, case, host.answers.seed("first", name))
+    blocks = [side.block()]
+    started = time.monotonic()
+    while len(blocks) <= BLOCKS and time.monotonic() - started < SECONDS:
+        blocks.append(side.block())
+    return float(np.median(blocks[1:] or blocks))
+
+
+def _wrong(host: Host, name: str, case: Case) -> str:
+    """What is wrong with a baseline's outputs; empty if nothing."""
+    side = host.rival_side(name, case, host.answers.seed("right", name))
+    side.block()
+    contents = side.ring.inputs.contents(0)
+    for answer in host.answers.answer(case, contents, known=case.workload):
+        got, poison = side.ring.output(0, answer.name), side.ring.poisons[0]
+        if finding := judge(got, answer, SLACK * host.answers.task.tolerance.k, poison):
+            return finding.reason
+    return ""
