@@ -77,7 +77,7 @@ BROKEN_TASKS = {
 def test_a_task_that_does_not_work(folder, name):
     files, word = BROKEN_TASKS[name]
     place = task(folder, f"broken/{name.replace(' ', '_')}", **files)
-    error, _ = wrong(folder, "evaluate", place, "good.cpp", "--rung", "draft")
+    error, _ = wrong(folder, "evaluate", place, "good.cpp", "--rung", "smoke")
     assert word in error
 
 

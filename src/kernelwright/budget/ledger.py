@@ -10,6 +10,8 @@ from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.run import Spent
 from kernelwright.records.rung import Rung
 
+CONFIRM_LOOKS = 4.0
+"""How many full looks a confirm takes besides opening: more baselines, in several places."""
 SAFETY = 1.5
 """A job is expected to take this many times the mean of its rung: means are exceeded."""
 
@@ -64,7 +66,7 @@ class Ledger:
         if self._seen[rung]:
             return SAFETY * self._seconds[rung] / self._seen[rung]
         if rung is Rung.CONFIRM and self.confirm_s:
-            return SAFETY * self.confirm_s + 2.5 * self.estimate(Rung.FULL)
+            return SAFETY * self.confirm_s + CONFIRM_LOOKS * self.estimate(Rung.FULL)
         below = [lower for lower, count in self._seen.items() if count and lower < rung]
         slower = 1.0
         if below:

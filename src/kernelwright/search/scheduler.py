@@ -209,10 +209,22 @@ class Scheduler:
         if self.ledger.looks_in_flight():
             return False
         leader = self._standings.to_confirm()
+        if leader is None and not self._standings.finals.verdicts:
+            return self._climb()
         self._refused = leader is not None and not self.limits.allows_last(self.ledger)
         if leader is None or self._refused:
             return False
         return self._promote(leader, Rung.CONFIRM)
+
+    def _climb(self) -> bool:
+        """Send somebody up although time is short: without a leader there is no number at all."""
+        ladder = self._standings.ladder
+        way = ladder.promotable() or ladder.otherwise_idle(only_hopeful=False)
+        self._refused = way is not None
+        if way is None or not self.limits.allows_last(self.ledger):
+            return False
+        ladder.promote(*way)
+        return self._promote(*way)
 
     def _promote(self, candidate: str, to: Rung) -> bool:
         self._decision.emit("promoted", candidate=candidate, rung=to.word)

@@ -9,6 +9,7 @@ from kernelwright import plugins
 from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.candidates.header import parse
 from kernelwright.candidates.tunables import space
+from kernelwright.devices import detect
 from kernelwright.errors import HeaderError, JudgeError, PrerequisiteError, UsageError
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.executors.base import Executor
@@ -70,6 +71,11 @@ def executor(settings: Settings) -> Executor:
         UsageError: there is none of that name.
         UserError: something it needs is missing.
     """
+    if settings.cores > detect.cores():
+        raise UsageError(
+            f"{settings.cores} threads on {detect.cores()} cores would measure the scheduler",
+            hint=f"--threads {detect.cores()}",
+        )
     made: Executor = plugins.load("executors", settings.executor)(
         threads=settings.cores,
         sandbox=settings.sandbox,
@@ -169,9 +175,10 @@ def _values(
         name, _, text = word.partition("=")
         if name not in found.choices:
             known_names = tuple(found.choices)
-            raise UsageError(
-                f"the candidate has no tunable {name!r}", hint=plugins.nearest(name, known_names)
-            )
+            hint = plugins.nearest(name, known_names) if known_names else "its file declares none"
+            raise UsageError(f"the candidate has no tunable {name!r}", hint=hint)
+        if not text:
+            raise UsageError(f"--tune {word} names no value", hint=f"write --tune {name}=VALUE")
         listed = {str(value): value for value in found.choices[name]}
         if text not in listed:
             raise UsageError(f"{name} = {text!r} is not listed", hint=f"known: {', '.join(listed)}")
