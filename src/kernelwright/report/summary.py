@@ -43,6 +43,10 @@ def paste(summary: RunSummary) -> list[str]:
     if summary.best and summary.run.status in ("improved", "nothing_left_to_win"):
         suffix = ".cpp" if summary.best.language == "cpp" else ".txt"
         return [f"kernelwright ship {run} --as file --to {summary.task.name}{suffix}"]
+    if summary.run.status == "budget":
+        # Nothing was confirmed: what was seen cannot be shipped, but more time may do.
+        minutes = 2 * (summary.run.spec.budget.minutes or 1.5)
+        return [f"kernelwright optimize {summary.task.name} --minutes {minutes:g}"]
     return []
 
 
@@ -58,7 +62,7 @@ def comparisons(found: Sequence[Comparison]) -> str:
     if not found:
         return ""
     return text.table(
-        ("against", "workload", "kernel", "baseline", "ratio [95 %]", "decision"),
+        ("against", "workload", "kernel", "baseline", "ratio [95 %]", "margin", "decision"),
         [
             (
                 one.baseline,
@@ -66,11 +70,12 @@ def comparisons(found: Sequence[Comparison]) -> str:
                 text.duration(one.candidate_us),
                 text.duration(one.baseline_us),
                 text.ratio(one.ratio, one.low, one.high),
+                f"{one.margin:.0%}",
                 one.decision.value.upper(),
             )
             for one in found
         ],
-        right="  rr",
+        right="  rr r",
     )
 
 

@@ -33,6 +33,8 @@ class Answer(base.ListAnswer):
     """Every run."""
 
     runs: tuple[Row, ...]
+    task: str | None = None
+    """Only runs of this task were asked for."""
 
     def rows(self) -> tuple[Row, ...]:
         """One object a run."""
@@ -62,14 +64,19 @@ class Answer(base.ListAnswer):
 
     def notes(self) -> list[str]:
         """What to do with an empty store."""
-        return [] if self.runs else ["no runs yet; next: kernelwright optimize softmax"]
+        if self.runs:
+            return []
+        task = self.task or "softmax"
+        what = f"no runs of {self.task}" if self.task else "no runs yet"
+        return [f"{what}; next: kernelwright optimize {task}"]
 
 
 def run(request: Request, *, observer: object = None) -> Answer:
     """Read the runs."""
     with setup.store(request.settings()) as store:
         rows = [_row(store, found) for found in store.runs()]
-    return Answer(runs=tuple(row for row in rows if request.task in (None, row.task)))
+    found = tuple(row for row in rows if request.task in (None, row.task))
+    return Answer(runs=found, task=request.task)
 
 
 def _row(store: Store, found: Run) -> Row:

@@ -12,8 +12,8 @@ from tests import samples
 
 def test_every_baseline_with_interval_and_decision():
     text = report.run_text(samples.summary())
-    assert re.search(r"numpy +cpu-4096 +50 µs +100 µs +2\.00x \[1\.96, 2\.04\] +FASTER", text)
-    assert re.search(r"loop +cpu-4096 +50 µs +175 µs +3\.50x \[3\.43, 3\.57\] +FASTER", text)
+    assert re.search(r"numpy +cpu-4096 +50 µs +100 µs +2\.00x \[1\.96, 2\.04\] +1% +FASTER", text)
+    assert re.search(r"loop +cpu-4096 +50 µs +175 µs +3\.50x \[3\.43, 3\.57\] +1% +FASTER", text)
 
 
 def test_no_ratio_without_rival_and_interval():
@@ -82,7 +82,7 @@ def test_every_status_has_words():
 
 def test_a_slower_rival_says_so():
     lost = samples.comparison("fused", 0.5, decision=Decision.SLOWER)
-    assert re.search(r"0\.50x \[0\.49, 0\.51\] +SLOWER", report.comparisons([lost]))
+    assert re.search(r"0\.50x \[0\.49, 0\.51\] +1% +SLOWER", report.comparisons([lost]))
     assert report.comparisons([]) == ""
 
 
