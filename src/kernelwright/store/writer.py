@@ -84,7 +84,8 @@ class Writer:
         Raises:
             StoreError: not written; a post named an evaluation that does not exist.
         """
-        change = update(schema.runs).where(schema.runs.c.id == run.id)
+        runs = schema.runs
+        change = update(runs).where(runs.c.id == run.id, runs.c.owner == self._owner)
         lease = {"owner": "", "lease_until": 0.0} if release else self._lease()
         try:
             with self._writing() as connection:
@@ -93,9 +94,12 @@ class Writer:
                 _insert(connection, schema.evaluations, _evaluations(run.id, step.evaluations))
                 self._posts(connection, run.id, step.posts)
                 self._events(connection, run.id, step.events)
-                connection.execute(
-                    change.values({"status": run.status, "json": run.to_json(), **lease})
-                )
+                state = {"status": run.status, "json": run.to_json(), **lease}
+                if connection.execute(change.values(state)).rowcount != 1:
+                    raise StoreError(
+                        f"run {run.id} was taken over by another process while this one waited",
+                        hint="let that one go on; nothing of it is lost",
+                    )
         except StoreError:
             # Positions were handed out for rows that were rolled back.
             self._next.clear()

@@ -315,3 +315,13 @@ def test_a_killed_process_is_dead_before_it_is_buried():
         leases.time.sleep(0.01)
     assert not leases.alive(owner, 0.0)
     child.communicate()
+
+
+def test_a_run_that_was_taken_over_is_not_written_by_its_former_owner(store, monkeypatch):
+    writer, run = begun(store)
+    monkeypatch.setattr(leases, "me", lambda: "elsewhere:1:1")
+    Writer(store).take(run.id)
+    with pytest.raises(StoreError, match="taken over"):
+        writer.commit(run.model_copy(update={"status": "budget"}), Step())
+    assert store.run(run.id).status == "running"
+    assert store.owner(run.id)[0] == "elsewhere:1:1"
