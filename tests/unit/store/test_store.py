@@ -320,6 +320,7 @@ def test_a_killed_process_is_dead_before_it_is_buried():
 def test_a_run_that_was_taken_over_is_not_written_by_its_former_owner(store, monkeypatch):
     writer, run = begun(store)
     monkeypatch.setattr(leases, "me", lambda: "elsewhere:1:1")
+    monkeypatch.setattr(leases, "alive", lambda owner, until: False)
     Writer(store).take(run.id)
     with pytest.raises(StoreError, match="taken over"):
         writer.commit(run.model_copy(update={"status": "budget"}), Step())
