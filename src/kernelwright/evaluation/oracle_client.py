@@ -180,10 +180,13 @@ class Oracle:
         return self._printed if self._process is None else self._process.output()
 
     def close(self) -> None:
-        """Kill the process; a later question starts a new one."""
+        """Kill the process and free its memory; a later question starts a new one."""
+        self._end()
         if self._arena is not None:
             self._arena.close()
             self._arena = None
+
+    def _end(self) -> None:
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -197,7 +200,7 @@ class Oracle:
 
     def _running(self) -> OracleProcess:
         if self._process is None or not self._process.runs():
-            self.close()
+            self._end()
             self._process = OracleProcess(self.python)
         return self._process
 
@@ -217,7 +220,7 @@ class Oracle:
             answer, extra = process.channel.receive(self.deadline)
         except ChannelTimeout:
             process.tell_where()
-            self.close()
+            self._end()
             text = f"the reference did not answer within {self.deadline:g} s"
             raise ReferenceFailure("deadline", text, self.output()) from None
         except ChannelError:
@@ -233,7 +236,7 @@ class Oracle:
 
     def _died(self, process: OracleProcess) -> KernelwrightError:
         code = process.code()
-        self.close()
+        self._end()
         printed = self.output()
         if code is None:
             return JudgeError(f"the oracle broke off\n{printed}".rstrip())

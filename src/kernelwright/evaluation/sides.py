@@ -1,6 +1,7 @@
 """One side of a timed pair: a worker, its ring, and what the verifier looks at after a block."""
 
 import random
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,6 +18,8 @@ from kernelwright.records.outcome import Outcome
 
 CLOCK_SLACK_US = 150.0
 CLOCK_SHARE = 0.25
+LATE_SECONDS = 0.1
+"""How long a wrong output is given to become right, which tells deferred work from wrong work."""
 
 
 class RingSide:
@@ -174,6 +177,7 @@ class CandidateSide(RingSide):
         for answer in self._answers.answer(case, contents, known=case.workload):
             poison = self.ring.poisons[slot]
             if finding := judge(outputs[answer.name], answer, self._k, poison):
+                time.sleep(LATE_SECONDS)
                 if judge(self.ring.output(slot, answer.name), answer, self._k, poison) is None:
                     reason = "the output was right only some time after the call had returned"
                     raise Rejected(Finding(Outcome.DEFERRED_WORK, reason, finding.evidence))
