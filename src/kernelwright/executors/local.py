@@ -32,6 +32,8 @@ from kernelwright.sandbox.scratch import scratch
 from kernelwright.tasks import contract
 
 QUICK_BASELINES = ("loop", "numpy", "eager", "fused")
+CONFIRM_SECONDS = 9.0
+"""What a confirm adds to opening a session: a build from nothing, and moving about."""
 COMPILE_SECONDS = 12.0
 """What compiling the reference with the framework's compiler adds to a fresh session."""
 NOOP = 'extern "C" int noop(void*, void*, void*, void*, long, long) { return 0; }\n'
@@ -112,7 +114,7 @@ class LocalExecutor:
         started = time.monotonic()
         with self._gate.measure():
             session = self._judge.open(task, self._libraries, self.baselines)
-        seconds = time.monotonic() - started
+        seconds = time.monotonic() - started + CONFIRM_SECONDS
         if any(one.name == "eager" and one.time_us for one in session.baselines):
             seconds += COMPILE_SECONDS
         return session.model_copy(update={"confirm_s": seconds})
