@@ -20,17 +20,17 @@ from record import RESULTS, Recording, plain, say
 
 import kernelwright
 from kernelwright.records.rung import Rung
-from kernelwright.search.score import against
+from kernelwright.search import score
 from kernelwright.store.store import Store
 
 
-def looks(store: Store, run: str, strongest: str) -> list[list[Any]]:
+def looks(store: Store, run: str) -> list[list[Any]]:
     """Every timed look: seconds of the run, rung, ratio on the first workload."""
     found = []
     for one in store.evaluations(run):
         look = one.evaluation
         if look.passed and look.rung > Rung.SMOKE and look.comparisons and not look.copied_from:
-            ratio = against(look, strongest)[0].ratio
+            ratio = score.strongest(look)[0].ratio
             found.append([round(one.wall_s, 2), look.rung.word, round(ratio, 4)])
     return found
 
