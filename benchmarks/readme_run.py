@@ -67,7 +67,7 @@ def main() -> None:
         try:
             found = row(result, store, seconds)
             session = result.details.session
-            found["looks"] = looks(store, result.id, session.strongest if session else "")
+            found["looks"] = looks(store, result.id)
         finally:
             store.close()
         found |= {
