@@ -66,7 +66,6 @@ def main() -> None:
         store = Store.open(place)
         try:
             found = row(result, store, seconds)
-            session = result.details.session
             found["looks"] = looks(store, result.id)
         finally:
             store.close()
