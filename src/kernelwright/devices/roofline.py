@@ -38,6 +38,24 @@ def floor(read_bytes: int, written_bytes: int, operations: float, peaks: Peaks) 
     return Floor(by_rate, "rate") if by_rate > by_bytes else Floor(by_bytes, "bandwidth")
 
 
+WARM_SLACK = 1.5
+"""How much faster than the best warm read that was measured anything may seem to be."""
+
+
+def impossible(nbytes: int, least_operations: float, peaks: Peaks) -> float:
+    """Microseconds below which no honest kernel can be, whatever its caches hold.
+
+    Args:
+        nbytes: compulsory bytes, each input and output once.
+        least_operations: a proven minimum; 0 if there is none, since a better algorithm than the
+            obvious one is no fraud.
+        peaks: of the device, with as many threads.
+    """
+    by_bytes = nbytes / (WARM_SLACK * peaks.warm_read_gbps * 1e3)
+    by_rate = least_operations / (WARM_SLACK * peaks.rate_gflops * 1e3)
+    return max(by_bytes, by_rate)
+
+
 def roofline(floor_: Floor, time_us: float) -> Roofline:
     """The record: floor, and which fraction of the roof ``time_us`` reaches."""
     return Roofline(floor_us=floor_.us, fraction=floor_.us / time_us, bound=floor_.bound)

@@ -16,7 +16,8 @@ from kernelwright.checks.finding import Finding
 from kernelwright.evaluation.arena import GUARD_BYTES, Arena, Array, Layout, Placed, plan
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Case, Shaped
-from kernelwright.tasks import contract, inputs
+from kernelwright.tasks import contract
+from kernelwright.tasks.fresh import Fresh
 
 GUARD = 0xC3
 POISONS = (0xFF, 0x5A)
@@ -93,6 +94,7 @@ class Inputs:
         self.sealed = sealed
         self.block = -1
         self._kept: dict[str, Array] = {}
+        self._fresh: Fresh | None = None
 
     def fill(self, contents: Mapping[str, Array]) -> None:
         """Put ``contents`` into every set."""
@@ -107,10 +109,11 @@ class Inputs:
         if self.block == block:
             return
         self.block = block
+        if self._fresh is None:
+            self._fresh = Fresh(self.case, base, secret)
         for slot in range(self.slots):
-            for number, item in enumerate(self.case.inputs):
-                random = np.random.default_rng((secret, block, slot, number))
-                inputs.freshen(self.sets.view(slot, item.name), base[item.name], random, item)
+            views = {item.name: self.sets.view(slot, item.name) for item in self.case.inputs}
+            self._fresh.write(views, np.random.default_rng((secret, block, slot)))
 
     def contents(self, slot: int) -> dict[str, Array]:
         """One set as the verifier knows it: shared memory only where it is sealed."""

@@ -1,8 +1,7 @@
-"""Inputs: drawn from a seed, made hostile, and freshened between timed calls.
+"""Inputs: drawn from a seed, and made hostile.
 
-Everything stays within the values the task declares: integers and uniform values in their range,
-``given`` tensors (drawn by the task's own code) only ever hold values they held before. A seed
-also moves scale and offset, so that an answer remembered from another seed is wrong.
+Everything stays within the values the task declares, or, for ``given`` tensors (drawn by the
+task's own code), within the range they had. A seed also moves scale and offset, so that an answer remembered from another seed is wrong.
 """
 
 import zlib
@@ -26,8 +25,6 @@ class Limits(NamedTuple):
     max: float
 
 
-FRESH_STEP = 509
-"""Distance between refreshed elements: a prime, so that columns differ from row to row."""
 _LARGE = {"float16": 8.0, "float8_e4m3fn": 4.0, "float8_e5m2": 8.0}
 _OFFSET = {"float64": 1e5, "float32": 1e3, "float16": 32.0, "bfloat16": 16.0}
 _SPECIAL = {"positive_infinity": np.inf, "negative_infinity": -np.inf, "nan": np.nan}
@@ -99,34 +96,6 @@ def draw_hostile(case: Case, kind: str, seed: int, views: Mapping[str, Array]) -
                 _harm_bounded(kind, random, view, float(wide.min()), float(wide.max()))
 
 
-def freshen(view: Array, base: Array, random: Generator, item: Shaped) -> None:
-    """A cheap secret change: some elements of every row get other values of the tensor's own.
-
-    Args:
-        view: the tensor, holding ``base`` or an earlier freshened state of it.
-        base: what the tensor was filled with; same shape and dtype, contiguous.
-        random: a secret stream.
-        item: the input; integers drawn by the task's own code are left as they are.
-    """
-    size = base.size
-    given = item.values.kind == "given"
-    if not size or (given and not _is_float(item.dtype)):
-        return
-    if size < 4 * FRESH_STEP:
-        _store(view, _shuffled(base, random) if given else _like(item, base, random))
-        return
-    row = base.shape[-1] if base.ndim > 1 else size
-    step = FRESH_STEP if row > FRESH_STEP else max(1, row - 1 + row % 2)
-    offset, start = (int(one) for one in random.integers(step, size=2))
-    places = range(offset, size, step)
-    source = _bits(base).reshape(-1)[start::step]
-    source = np.resize(np.roll(source, int(random.integers(len(source)))), len(places))
-    if view.flags.c_contiguous:
-        _bits(view).reshape(-1)[offset::step] = source
-    else:
-        view[np.unravel_index(np.asarray(places), base.shape)] = source.view(base.dtype)
-
-
 def _draw(item: Shaped, random: Generator) -> Array:
     """Values by the declaration, scale and offset moved by the stream."""
     values, shape = item.values, item.shape
@@ -144,24 +113,6 @@ def _draw(item: Shaped, random: Generator) -> Array:
     found *= scale
     found += offset
     return found
-
-
-def _shuffled(base: Array, random: Generator) -> Array:
-    return base.reshape(-1)[random.permutation(base.size)].reshape(base.shape)
-
-
-def _like(item: Shaped, base: Array, random: Generator) -> Array:
-    """New values distributed as those of a small ``base``; a single one is moved a little."""
-    if item.dtype == "bool" or item.values.kind == "integers":
-        return random.integers(*_integer_range(item), base.shape)
-    if item.values.kind == "uniform":
-        low, high = _bounds(item)
-        return random.uniform(low, high, base.shape)
-    wide = base.astype(np.float64)
-    finite = wide[np.isfinite(wide)]
-    spread = float(finite.std()) if finite.size > 1 else 0.0
-    centre = float(finite.mean()) if finite.size else item.values.mean
-    return random.normal(centre, spread or item.values.std, base.shape)
 
 
 def _harm_normal(item: Shaped, kind: str, random: Generator, view: Array, *, chosen: bool) -> None:
@@ -225,11 +176,6 @@ def _integer_range(item: Shaped) -> tuple[int, int]:
 
 def _bounds(item: Shaped) -> tuple[float, float]:
     return float(item.values.low), float(item.values.high)
-
-
-def _bits(array: Array) -> Array:
-    """The same memory as unsigned integers: numpy copies special types one by one."""
-    return array.view(f"u{array.dtype.itemsize}") if array.dtype.itemsize <= 8 else array
 
 
 def _finfo(view: Array) -> Limits:

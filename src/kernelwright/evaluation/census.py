@@ -1,0 +1,121 @@
+"""What the kernel says of a worker's process, asked from outside: no candidate can change it.
+
+A worker confines itself by splitting in two (see ``jail/confine.py``): the process that was
+started watches, its child runs the candidate. Everything here is about that child.
+"""
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PROC = Path("/proc")
+_PROCESS_CLOCK = 2
+"""``CPUCLOCK_SCHED`` of the kernel: nanoseconds of processor time of a whole process."""
+_WATCHED = {"SigCgt": "signal handlers", "SigIgn": "ignored signals"}
+"""Lines of ``/proc/PID/status`` that a kernel has no business to change."""
+
+
+@dataclass(frozen=True)
+class Manners:
+    """Settings of a process that outlive a call and change what others see."""
+
+    signals: tuple[str, ...]
+    priority: int
+    policy: int
+
+    def changes(self, later: "Manners") -> list[str]:
+        """What differs, in words."""
+        found = [
+            words
+            for words, before, after in zip(
+                _WATCHED.values(), self.signals, later.signals, strict=True
+            )
+            if before != after
+        ]
+        if self.priority != later.priority or self.policy != later.policy:
+            found.append("scheduling priority")
+        return found
+
+
+class Census:
+    """Looks at one worker.
+
+    Args:
+        started: identity of the process that was started.
+    """
+
+    def __init__(self, started: int) -> None:
+        self.pid = _worker_of(started)
+        self._started = started
+        self._known = {self.pid, *_descendants(started)}
+
+    def cpu_ns(self) -> int:
+        """Processor time of all its threads up to now; 0 when it is gone."""
+        try:
+            return time.clock_gettime_ns((~self.pid << 3) | _PROCESS_CLOCK)
+        except OSError:
+            return 0
+
+    def manners(self) -> Manners | None:
+        """Its settings, or None when it is gone."""
+        try:
+            status = (PROC / str(self.pid) / "status").read_text()
+            fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+            stat = (PROC / str(self.pid) / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return None
+        return Manners(
+            signals=tuple(fields[name].strip() for name in _WATCHED),
+            priority=int(stat[16]),
+            policy=int(stat[38]),
+        )
+
+    def children(self) -> list[int]:
+        """Processes that it started and that still run, orphans included."""
+        new = (pid for pid in _descendants(self._started) if pid not in self._known)
+        return [pid for pid in new if _runs(pid)]
+
+    def objects(self) -> set[str]:
+        """Files of code that it has mapped; empty where the kernel does not tell."""
+        try:
+            lines = (PROC / str(self.pid) / "maps").read_text().splitlines()
+        except OSError:
+            return set()
+        mapped = (line.split(maxsplit=5) for line in lines)
+        return {part[5] for part in mapped if len(part) == 6 and "x" in part[1] and "/" in part[5]}
+
+
+def _worker_of(started: int) -> int:
+    """The child that runs the candidate: not the one that is first in its namespace."""
+    children = list(_children(started))
+    for child in children:
+        with contextlib.suppress(OSError, StopIteration):
+            status = (PROC / str(child) / "status").read_text().splitlines()
+            inside = next(line for line in status if line.startswith("NSpid:")).split()[-1]
+            if inside != "1":
+                return child
+    return started
+
+
+def _descendants(pid: int) -> Iterator[int]:
+    for child in _children(pid):
+        yield child
+        yield from _descendants(child)
+
+
+def _children(pid: int) -> Iterator[int]:
+    with contextlib.suppress(OSError):
+        for task in os.listdir(PROC / str(pid) / "task"):
+            text = (PROC / str(pid) / "task" / task / "children").read_text()
+            yield from (int(word) for word in text.split())
+
+
+def _runs(pid: int) -> bool:
+    try:
+        stat = (PROC / str(pid) / "stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in ("Z", "X")

@@ -1,0 +1,105 @@
+"""Fresh contents: everything changes, within what the task declares."""
+
+import numpy as np
+import pytest
+
+from kernelwright.records.task import DTYPES, Case, Shaped, Values
+from kernelwright.tasks import inputs
+from kernelwright.tasks.fresh import Fresh
+
+GIVEN = Values(kind="given")
+LABELS = Values(kind="integers", low=2, high=9)
+
+
+def fresh_of(item, base=None, seed=3):
+    case = Case(workload="w", device="cpu", inputs=(item,), outputs=(), scalars=(), axes={})
+    if base is None:
+        from kernelwright.evaluation.arena import numpy_dtype
+
+        base = np.zeros(item.shape, numpy_dtype(item.dtype))
+        inputs.draw(case, 1, {item.name: base})
+    return Fresh(case, {item.name: base}, seed), base
+
+
+def written(fresh, base, seed=5):
+    view = base.copy()
+    fresh.write({"x": view}, np.random.default_rng(seed))
+    return view
+
+
+def item_of(**fields):
+    return Shaped(**({"name": "x", "shape": (70, 130), "dtype": "float32"} | fields))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_type_is_freshened_and_no_two_calls_are_alike(dtype):
+    kind = Values(std=3.0) if "float" in dtype else Values(kind="integers", low=0, high=100)
+    fresh, base = fresh_of(item_of(dtype=dtype, values=kind))
+    states = [written(fresh, base, seed) for seed in range(3)]
+    for one in states:
+        assert (one != base).mean() > (0.4 if dtype in ("bool", "float8_e5m2") else 0.7)
+    assert len({one.tobytes() for one in states}) == 3
+    assert np.array_equal(written(fresh, base, 1), states[1])
+
+
+@pytest.mark.parametrize("shape", [(64, 700), (900, 3), (300_000,), (5, 3, 2), (1,)])
+@pytest.mark.parametrize("values", [Values(), Values(mean=2.0), Values(kind="uniform", high=5)])
+def test_nearly_every_element_of_a_float_tensor_changes(shape, values):
+    fresh, base = fresh_of(item_of(shape=shape, values=values))
+    view = written(fresh, base)
+    assert (view != base).mean() > 0.99
+    assert 0.5 < (np.abs(view).mean() + 0.1) / (np.abs(base).mean() + 0.1) < 2
+
+
+def test_uniform_values_stay_below_the_end_of_their_range():
+    values = Values(kind="uniform", low=-1.0, high=1.0)
+    base = np.full((5000,), np.nextafter(np.float32(1), np.float32(0)))
+    fresh, _ = fresh_of(item_of(shape=(5000,), values=values), base)
+    view = written(fresh, base)
+    assert view.max() < 1
+    assert view.min() >= -1
+
+
+def test_given_values_keep_their_zeros_and_their_range():
+    base = np.triu(np.random.default_rng(0).random((90, 90), dtype=np.float32))
+    fresh, _ = fresh_of(item_of(shape=(90, 90), values=GIVEN), base)
+    view = written(fresh, base)
+    assert np.array_equal(view == 0, base == 0)
+    assert view.max() <= base.max()
+    assert (view != base)[base != 0].mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("dtype", "base"),
+    [
+        ("int64", np.arange(3000)),
+        ("float32", (np.arange(9000) % 2).astype(np.float32)),
+        ("bool", np.arange(3000) % 3 == 0),
+    ],
+)
+def test_codes_drawn_by_the_task_are_left_alone_and_named(dtype, base):
+    fresh, _ = fresh_of(item_of(dtype=dtype, shape=base.shape, values=GIVEN), base)
+    assert fresh.fixed() == ("x",)
+    assert np.array_equal(written(fresh, base), base)
+
+
+@pytest.mark.parametrize("size", [1, 7, 3000])
+def test_labels_change_within_their_range(size):
+    fresh, base = fresh_of(item_of(dtype="int64", shape=(size,), values=LABELS))
+    states = [written(fresh, base, seed) for seed in range(20)]
+    assert any((one != base).any() for one in states)
+    assert all(one.min() >= 2 and one.max() <= 8 for one in states)
+
+
+def test_a_strided_view_gets_what_a_dense_one_gets():
+    fresh, base = fresh_of(item_of(shape=(80, 60)))
+    wide = np.zeros((80, 130), np.float32)
+    gapped = wide[:, :120:2]
+    fresh.write({"x": gapped}, np.random.default_rng(9))
+    assert np.array_equal(written(fresh, base, 9), gapped)
+    assert (wide[:, 1::2] == 0).all()
+
+
+def test_an_empty_tensor_is_no_trouble():
+    fresh, base = fresh_of(item_of(shape=(0, 4)))
+    assert written(fresh, base).shape == (0, 4)
