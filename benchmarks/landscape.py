@@ -4,8 +4,10 @@
 
 The budget of points is shared evenly among the structures of the operation; a structure with
 fewer points gives the rest to the others. Within a structure the default comes first, then points
-drawn evenly from all that meet its constraints. Stopped, it goes on where it stopped. Files go to
-`benchmarks/results/landscapes/<operation>.jsonl.gz`; `scripts/bench landscape_study` reads them.
+drawn evenly from all that meet its constraints. The points that seemed best are measured again,
+over several places; that look counts as the truth. Stopped, it goes on where it stopped. Files go
+to `benchmarks/results/landscapes/<operation>.jsonl.gz`; `scripts/bench landscape_study` reads
+them.
 """
 
 import argparse
@@ -26,8 +28,11 @@ from kernelwright.records.rung import Rung
 from kernelwright.records.task import Task
 from kernelwright.search.landscape import Landscape
 from kernelwright.search.rungs import plans_for
-from kernelwright.search.survey import measure_landscape
+from kernelwright.search.survey import measure_landscape, measure_truth
 from kernelwright.tasks.load import load_task
+
+PLACES = 6
+"""Fresh processes and buffers over which the truth about a point is measured."""
 
 
 def points(one: Candidate, context: Context, seed: int) -> list[Candidate]:
@@ -93,6 +98,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ops", default="softmax,matmul")
     parser.add_argument("--points", type=int, default=220)
+    parser.add_argument("--truth", type=int, default=24, help="best points measured again")
     parser.add_argument("--effort", default="normal")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=RESULTS / "landscapes")
@@ -116,6 +122,13 @@ def main() -> None:
             progress=lambda done, one, op=op, total=total: say(
                 f"{op}: {done + 1}/{total} {Path(one.origin).stem} {dict(one.tunables)}"
             ),
+        )
+        landscape = measure_truth(
+            LocalExecutor(),
+            chosen.out / f"{op}.jsonl.gz",
+            best=chosen.truth,
+            places=PLACES,
+            progress=lambda done, one, op=op: say(f"{op}: again {done + 1}/{chosen.truth}"),
         )
         recording.add(op, summary(landscape))
 

@@ -5,7 +5,6 @@ started watches, its child runs the candidate. Everything here is about that chi
 """
 
 import contextlib
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -108,8 +107,8 @@ def _descendants(pid: int) -> Iterator[int]:
 
 def _children(pid: int) -> Iterator[int]:
     with contextlib.suppress(OSError):
-        for task in os.listdir(PROC / str(pid) / "task"):
-            text = (PROC / str(pid) / "task" / task / "children").read_text()
+        for task in (PROC / str(pid) / "task").iterdir():
+            text = (task / "children").read_text()
             yield from (int(word) for word in text.split())
 
 

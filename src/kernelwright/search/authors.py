@@ -40,7 +40,7 @@ class Authors:
                 if candidate.id not in known:
                     for parent in candidate.parents[:1]:
                         self._parents.used(parent)
-                    return candidate, proposer.coarse
+                    return candidate, proposer.coarse and not candidate.parents
         return None
 
     def tell(self, candidate: Candidate, evaluation: Evaluation) -> None:

@@ -49,8 +49,16 @@ class Landscape:
     looks: dict[tuple[str, Rung], Evaluation] = field(default_factory=dict)
 
     def quality(self, candidate: str) -> float | None:
-        """The recorded speedup at the full rung, which counts as the truth here."""
-        look = self.looks.get((candidate, Rung.FULL))
+        """The speedup that counts as the truth here.
+
+        That of the look over several places where one was made, else of the full look.
+        """
+        known = (candidate, Rung.CONFIRM) in self.looks
+        return self.speedup(candidate, Rung.CONFIRM if known else Rung.FULL)
+
+    def speedup(self, candidate: str, rung: Rung) -> float | None:
+        """What a look recorded, or None if it failed or was not made."""
+        look = self.looks.get((candidate, rung))
         found = score(look) if look else None
         return found.speedup if found else None
 

@@ -1,8 +1,9 @@
 """Compares ways to search on a landscape: device time until the incumbent is nearly the best.
 
 The incumbent is the champion of the run; how good it *is* comes from the landscape, not from the
-noisy look that crowned it. Each seed draws its own noise, its own tuner and its own order of
-structures. A run that never gets there counts with all the device time it spent, which flatters
+noisy look that crowned it. Each seed draws its own noise and its own order of the grid, the first
+points of all structures before the rest; nobody tunes, since what a tuner asks for is not in the
+grid. A run that never gets there counts with all the device time it spent, which flatters
 it; how many did so is reported beside the time.
 """
 
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernelwright.records.candidate import Candidate
 from kernelwright.records.run import Effort, RunSpec
 from kernelwright.records.rung import Rung, RungPlan
 from kernelwright.search.landscape import Landscape, LandscapeExecutor
@@ -63,15 +65,14 @@ def trial(
     drafts: int = 2,
 ) -> Trial:
     """One run with one seed."""
-    start = landscape.structures()
-    random.Random(seed).shuffle(start)
+    start = _order(landscape, seed)
     executor = LandscapeExecutor(landscape, drafts=drafts)
     store = Store.open("sqlite://")
     try:
         spec = RunSpec(
             task="",
             device=landscape.session.environment.get("kind", "cpu"),
-            proposers=("tune",),
+            proposers=(),
             effort=effort,
             seed=seed,
             threads=landscape.threads,
@@ -88,6 +89,21 @@ def trial(
         return _judged(landscape, store, summary.run.id, executor.missed)
     finally:
         store.close()
+
+
+def _order(landscape: Landscape, seed: int) -> list[Candidate]:
+    """The grid as one seed meets it: structures, then points derived from them."""
+    chance = random.Random(seed)
+    first = landscape.structures()
+    of = {one.source: one.id for one in first}
+    rest = [
+        one.model_copy(update={"parents": (of[one.source],)})
+        for one in landscape.candidates.values()
+        if of[one.source] != one.id
+    ]
+    chance.shuffle(first)
+    chance.shuffle(rest)
+    return [*first, *rest]
 
 
 def _judged(landscape: Landscape, store: Store, run_id: str, missed: int) -> Trial:

@@ -68,6 +68,64 @@ def measure_landscape(
     return load(path)
 
 
+def measure_truth(
+    executor: Executor,
+    path: Path,
+    *,
+    best: int,
+    places: int,
+    seed: int = 0,
+    progress: Callable[[int, Candidate], None] | None = None,
+) -> Landscape:
+    """Look again, over several places, at the candidates that seemed best.
+
+    The best of many noisy looks is mostly luck; who is compared with it would chase that luck.
+    The look is kept as the candidate's confirm. What the file already holds is kept.
+
+    Args:
+        executor: opened and closed here.
+        path: a measured landscape.
+        best: how many candidates.
+        places: fresh processes and buffers a look.
+        seed: seed of the jobs.
+        progress: told how many are done, and the last of them.
+    """
+    landscape = load(path)
+    plan = next(plan for plan in landscape.plans if plan.rung is Rung.FULL)
+    plan = plan.model_copy(update={"placements": places})
+    speedups = {
+        one: quality
+        for one in landscape.candidates
+        if (quality := landscape.speedup(one, Rung.FULL)) is not None
+    }
+    chosen = sorted(speedups, key=lambda one: -speedups[one])[:best]
+    executor.open(landscape.task)
+    try:
+        for number, one in enumerate(chosen):
+            if (one, Rung.CONFIRM) in landscape.looks:
+                continue
+            candidate = landscape.candidates[one]
+            job = JudgeJob(
+                number=number,
+                task=landscape.task,
+                candidate=candidate,
+                plan=plan,
+                seed=seed_from(seed, one, "truth"),
+                threads=landscape.threads,
+                keep_samples=True,
+            )
+            executor.submit(job)
+            while (answer := executor.wait()) is None:
+                pass
+            look = answer.evaluation.model_copy(update={"rung": Rung.CONFIRM})
+            append(path, [_line(candidate, [_rounded(look)])])
+            if progress:
+                progress(number, candidate)
+    finally:
+        executor.close()
+    return load(path)
+
+
 class _Survey:
     """Candidates in flight, and the file they go to."""
 
@@ -130,9 +188,7 @@ class _Survey:
         if digest not in self._sources:
             self._sources.add(digest)
             lines.append({"source": digest, "text": candidate.source})
-        looks = [look.model_dump(mode="json") for look in self._looks.pop(candidate.id)]
-        named = candidate.model_dump(mode="json") | {"source": digest}
-        append(self._path, [*lines, {"candidate": named, "looks": looks}])
+        append(self._path, [*lines, _line(candidate, self._looks.pop(candidate.id))])
 
 
 def _resumed(path: Path, task: Task, plans: Sequence[RungPlan], threads: int) -> Landscape | None:
@@ -157,13 +213,13 @@ def _all_lines(landscape: Landscape) -> Iterable[dict[str, Any]]:
     for text in dict.fromkeys(one.source for one in landscape.candidates.values()):
         yield {"source": _digest(text), "text": text}
     for candidate in landscape.candidates.values():
-        looks = [
-            look.model_dump(mode="json")
-            for (owner, _), look in landscape.looks.items()
-            if owner == candidate.id
-        ]
-        named = candidate.model_dump(mode="json") | {"source": _digest(candidate.source)}
-        yield {"candidate": named, "looks": looks}
+        looks = [look for (owner, _), look in landscape.looks.items() if owner == candidate.id]
+        yield _line(candidate, looks)
+
+
+def _line(candidate: Candidate, looks: Sequence[Evaluation]) -> dict[str, Any]:
+    named = candidate.model_dump(mode="json") | {"source": _digest(candidate.source)}
+    return {"candidate": named, "looks": [look.model_dump(mode="json") for look in looks]}
 
 
 def _rounded(evaluation: Evaluation) -> Evaluation:

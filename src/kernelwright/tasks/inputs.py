@@ -1,7 +1,8 @@
 """Inputs: drawn from a seed, and made hostile.
 
 Everything stays within the values the task declares, or, for ``given`` tensors (drawn by the
-task's own code), within the range they had. A seed also moves scale and offset, so that an answer remembered from another seed is wrong.
+task's own code), within the range they had. A seed also moves scale and offset, so that an answer
+remembered from another seed is wrong.
 """
 
 import zlib
