@@ -14,12 +14,11 @@ class FakeExecutor:
 
     made: list[FakeExecutor] = []
 
-    def __init__(self, threads, sandbox="auto", compiler="", seed=0, cache=None):
+    def __init__(self, threads, sandbox="auto", compiler="", cache=None):
         self.settings = {
             "threads": threads,
             "sandbox": sandbox,
             "compiler": compiler,
-            "seed": seed,
             "cache": cache,
         }
         self.jobs = []

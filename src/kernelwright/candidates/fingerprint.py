@@ -174,14 +174,13 @@ def _declared(stream: list[Token]) -> set[str]:
             continue
         before = stream[at - 1] if at else Token("end", "")
         after = stream[at + 1] if at + 1 < len(stream) else Token("end", "")
-        if _introduces(before, token, after, depth, stream, at):
+        if _introduces(before, after, depth, stream, at):
             found.add(token.text)
     return found
 
 
-def _introduces(
-    before: Token, token: Token, after: Token, depth: int, stream: list[Token], at: int
-) -> bool:
+def _introduces(before: Token, after: Token, depth: int, stream: list[Token], at: int) -> bool:
+    """Whether the name between ``before`` and ``after`` is declared there."""
     if before.text in ("define", "struct", "class", "union", "enum", "namespace", "typename"):
         return True
     if before.text == "using":

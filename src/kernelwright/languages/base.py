@@ -51,8 +51,6 @@ class BuildResult:
     hint: str = ""
     library: Path | None = None
     """A file of the cache: open or copy it, never write to it."""
-    report: str = ""
-    """The compiler's report on vectorisation."""
     symbols: tuple[str, ...] = ()
     """Functions that the library exports."""
     sandbox: Sandbox = field(default_factory=Sandbox)

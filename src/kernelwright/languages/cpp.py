@@ -109,7 +109,6 @@ class Cpp:
         facts = {
             "log": result.build.log,
             "vectorised": result.build.vectorised,
-            "report": result.report,
             "symbols": result.symbols,
         }
         return replace(result, library=kept.put(name, compiled.library, facts).library)
@@ -173,10 +172,7 @@ def _remembered(
         log=facts["log"],
         vectorised=facts["vectorised"],
     )
-    symbols = tuple(facts["symbols"])
-    return BuildResult(
-        Outcome.PASSED, build, library=library, report=facts["report"], symbols=symbols
-    )
+    return BuildResult(Outcome.PASSED, build, library=library, symbols=tuple(facts["symbols"]))
 
 
 def _with_entry(result: BuildResult, entry: str) -> BuildResult:

@@ -20,7 +20,7 @@ from kernelwright.records.job import JudgeJob
 from kernelwright.records.rung import Rung, RungPlan
 from kernelwright.records.task import Task
 from kernelwright.search.landscape import Landscape, append, head_line, load
-from kernelwright.store.artifacts import write_atomically
+from kernelwright.store.files import write_atomically
 
 DIGITS = 6
 

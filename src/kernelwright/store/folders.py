@@ -11,7 +11,7 @@ from typing import Any
 from kernelwright.errors import StoreError
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.run import Run
-from kernelwright.store.artifacts import write_atomically
+from kernelwright.store.files import write_atomically
 from kernelwright.store.step import StoredEvaluation
 from kernelwright.store.store import Store
 

@@ -80,7 +80,6 @@ def executor(settings: Settings) -> Executor:
         threads=settings.cores,
         sandbox=settings.sandbox,
         compiler=settings.compiler,
-        seed=settings.seed,
         cache=settings.cache,
     )
     return made
