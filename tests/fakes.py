@@ -12,6 +12,7 @@ from tests import samples
 class FakeExecutor:
     """Rejects a source that holds ``WRONG``; everything else passes, twice as fast as numpy."""
 
+    simulated = False
     made: list[FakeExecutor] = []
 
     def __init__(self, threads, sandbox="auto", compiler="", cache=None):

@@ -51,6 +51,8 @@ class LocalExecutor:
         baselines: rivals timed when a task is opened.
     """
 
+    simulated = False
+
     def __init__(
         self,
         threads: int = 0,
