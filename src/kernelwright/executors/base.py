@@ -12,7 +12,6 @@ class Executor(Protocol):
 
     The caller submits at most ``capacity(rung)`` jobs of a kind at a time (drafts on one side,
     looks that hold the device on the other) and takes answers in the order in which they come.
-    The settings make one as ``Kind(threads=, sandbox=, compiler=, cache=)``.
     """
 
     simulated: bool
