@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from secrets import token_hex
 
-from kernelwright.candidates.settle import settled
+from kernelwright.candidates.settle import best_file
 from kernelwright.errors import StoreError, UsageError
 from kernelwright.executors.base import Executor
 from kernelwright.records.candidate import Candidate
@@ -151,7 +151,7 @@ def _begin(store: Store, run: Run) -> tuple[Task, Scheduler, Journal]:
 
 def _ended(store: Store, run_id: str, observer: Observer | None) -> RunSummary:
     if store.keeps_files:
-        folders.export(store, run_id, text=settled)
+        folders.export(store, run_id, best_file=best_file)
     summary = summarise(store, run_id)
     (observer or Observer()).stopped(summary)
     return summary
