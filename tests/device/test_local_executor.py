@@ -12,17 +12,18 @@ from tests.device import judging
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 
 
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
 class TestLocal(ExecutorContract):
     threads = 2
 
-    @pytest.fixture(scope="class")
-    def cache(self, tmp_path_factory):
-        return tmp_path_factory.mktemp("cache")
-
     @pytest.fixture(autouse=True)
-    def _fresh(self, cache, request):
+    def _fresh(self, home, request):
         # Peaks are measured once; a candidate's first build in a test is a real one.
-        self.folder, self.note = cache, request.node.name
+        self.folder, self.note = home, request.node.name
 
     def make(self):
         return LocalExecutor(threads=self.threads, cache=self.folder, baselines=("loop", "numpy"))
