@@ -12,14 +12,14 @@ from tests import samples
 class FakeExecutor:
     """Rejects a source that holds ``WRONG``; everything else passes, twice as fast as numpy."""
 
+    simulated = False
     made: list[FakeExecutor] = []
 
-    def __init__(self, threads, sandbox="auto", compiler="", seed=0, cache=None):
+    def __init__(self, threads, sandbox="auto", compiler="", cache=None):
         self.settings = {
             "threads": threads,
             "sandbox": sandbox,
             "compiler": compiler,
-            "seed": seed,
             "cache": cache,
         }
         self.jobs = []

@@ -1,5 +1,16 @@
 """Names of exchangeable parts, and how a name becomes the part.
 
+=========  ====================================================  ===============================
+kind       what a name stands for                                its protocol
+=========  ====================================================  ===============================
+languages  a class: ``(compiler, cache)``                        ``languages.base.Language``
+proposers  a class: ``(context)``                                ``proposers.base.Proposer``
+parents    a class: ``(seed)``                                   ``search.parents.base.Parents``
+executors  a class: ``(threads=, sandbox=, compiler=, cache=)``  ``executors.base.Executor``
+exporters  a function of a run's summary                         ``testing.exporters.Export``
+formats    a class without arguments                             ``tasks.format.Format``
+=========  ====================================================  ===============================
+
 A part is imported when it is asked for, never before, so that a missing framework breaks only
 what needs it. Third parties add parts by an entry point in the group ``kernelwright.<kind>``; a
 built-in name cannot be replaced by one. This module knows names only, not what a part can do.

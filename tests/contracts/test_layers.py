@@ -45,6 +45,21 @@ def test_the_contracts_hold():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def drawn(page):
+    """Yields the rooms in the drawing of the house; what stands far to the right explains them."""
+    drawing = page.partition("## The house")[2].split("```")[1]
+    for line in drawing.strip().splitlines():
+        yield from re.findall(r"\w+", re.split(r" {3,}", line)[0])
+
+
+def test_the_house_is_drawn_as_it_stands():
+    package = ROOT / "src" / "kernelwright"
+    rooms = {path.stem for path in package.iterdir() if path.is_dir() or path.suffix == ".py"}
+    assert sorted(drawn((ROOT / "AGENTS.md").read_text())) == sorted(
+        room for room in rooms if not room.startswith("__")
+    )
+
+
 ALLOWED = {
     "__init__.py": "def f():\n    from kernelwright import api\n",
     "api.py": "import kernelwright.verbs.optimize\n",

@@ -40,7 +40,7 @@ def wrong(folder, *words, code=2, **environment):
         (("runs", "show", "zzz"), "'zzz' is not a run in this store", "kernelwright runs list"),
         (("ship", "zzz"), "'zzz' is not a run in this store", "kernelwright runs list"),
         (("optimize", "poly", "--proposer", "experts"), "there is nothing to try", "give a kernel"),
-        (("tasks", "show", "poly", "--contract", "rust"), "invalid value", "kernelwright tasks"),
+        (("tasks", "show", "poly", "--contract", "rust"), "unknown language 'rust'", "known: cpp"),
     ],
 )
 def test_names(folder, words, error, hint):

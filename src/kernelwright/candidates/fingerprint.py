@@ -10,14 +10,13 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 from kernelwright.candidates import words
 from kernelwright.candidates.header import parse
-from kernelwright.errors import HeaderError, UsageError
-from kernelwright.records.candidate import Candidate, Header, Language, Value
-
-C_LIKE = ("cpp", "cuda")
+from kernelwright.candidates.notation import notation
+from kernelwright.errors import HeaderError
+from kernelwright.records.candidate import Candidate, Header, Value
 
 _TOKEN = re.compile(
     r"""
@@ -55,8 +54,12 @@ def exact_id(language: str, source: str, tunables: Mapping[str, Value]) -> str:
 
 
 def normalised(language: str, source: str, tunables: Mapping[str, Value]) -> str:
-    """Hash of what remains without comments, formatting and (in C-like text) names."""
-    if language in C_LIKE:
+    """Hash of what remains without comments, formatting and (in C-like text) names.
+
+    Raises:
+        UsageError: the language is not installed.
+    """
+    if notation(language).like_c:
         return _hash([language, *_without_names(list(tokens(source)), tunables)])
     try:
         text = ast.dump(ast.parse(source))
@@ -78,7 +81,7 @@ def make_candidate(
 
     Args:
         source: the whole file.
-        language: ``cpp``, ``cuda``, ``triton`` or ``torch``.
+        language: the name of one that is installed, for example ``cpp``.
         tunables: a value for each tunable of the header; None takes the first of each list,
             whatever the constraints say (choose a point of the space where there are any).
         author: the proposer that made it.
@@ -88,11 +91,8 @@ def make_candidate(
     Raises:
         HeaderError: the header is malformed, a tunable has no value, or ``tunables`` is None
             and one of them is a formula.
-        UsageError: the language is unknown.
+        UsageError: the language is not installed; names those that are.
     """
-    if language not in get_args(Language):
-        known = ", ".join(get_args(Language))
-        raise UsageError(f"unknown language {language!r}", f"one of {known}")
     header = parse(source, language)
     values = _first_values(header) if tunables is None else dict(tunables)
     if values.keys() != header.tune.keys():
@@ -174,14 +174,13 @@ def _declared(stream: list[Token]) -> set[str]:
             continue
         before = stream[at - 1] if at else Token("end", "")
         after = stream[at + 1] if at + 1 < len(stream) else Token("end", "")
-        if _introduces(before, token, after, depth, stream, at):
+        if _introduces(before, after, depth, stream, at):
             found.add(token.text)
     return found
 
 
-def _introduces(
-    before: Token, token: Token, after: Token, depth: int, stream: list[Token], at: int
-) -> bool:
+def _introduces(before: Token, after: Token, depth: int, stream: list[Token], at: int) -> bool:
+    """Whether the name between ``before`` and ``after`` is declared there."""
     if before.text in ("define", "struct", "class", "union", "enum", "namespace", "typename"):
         return True
     if before.text == "using":

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 from kernelwright import expressions
 from kernelwright.candidates import words
+from kernelwright.candidates.notation import Notation, notation
 from kernelwright.errors import HeaderError
 from kernelwright.plugins import nearest
 from kernelwright.records.candidate import Header, Value
@@ -34,12 +35,13 @@ def parse(source: str, language: str) -> Header:
 
     Args:
         source: the whole file.
-        language: ``cpp`` and ``cuda`` comment with ``//``, every other language with ``#``.
+        language: says how the file comments.
 
     Raises:
         HeaderError: the block is malformed; the message begins with the line in the file.
+        UsageError: the language is not installed.
     """
-    block = _find(source, "//" if language in ("cpp", "cuda") else "#")
+    block = _find(source, notation(language))
     if block is None:
         return Header()
     table = block.table()
@@ -94,10 +96,9 @@ class _Block:
         raise HeaderError(f"line {self.first + next(places, 0)}: {what}", hint)
 
 
-def _find(source: str, sign: str) -> _Block | None:
-    opening = re.compile(rf"\s*{sign}\s*///\s*kernelwright\s*")
-    closing = re.compile(rf"\s*{sign}\s*///\s*")
-    inside = re.compile(rf"\s*{sign}[ ]?(.*)")
+def _find(source: str, written: Notation) -> _Block | None:
+    opening, closing = written.header_lines()
+    inside = re.compile(rf"\s*{re.escape(written.comment)}[ ]?(.*)")
     block: _Block | None = None
     lines = iter(enumerate(_LINE_ENDS.split(source.removeprefix("\ufeff")), start=1))
     for number, line in lines:

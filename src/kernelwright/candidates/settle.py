@@ -5,10 +5,10 @@ header are not kept.
 """
 
 import json
-import re
 from collections.abc import Mapping
 
 from kernelwright.candidates.header import parse
+from kernelwright.candidates.notation import notation
 from kernelwright.records.candidate import Candidate, Header, Value
 
 
@@ -26,19 +26,22 @@ def settle(source: str, language: str, values: Mapping[str, Value]) -> str:
     header = parse(source, language)
     if not header.tune:
         return source
-    sign = "//" if language in ("cpp", "cuda") else "#"
-    lines = source.splitlines()
-    opening = re.compile(rf"\s*{sign}\s*///\s*kernelwright\s*")
-    closing = re.compile(rf"\s*{sign}\s*///\s*")
+    written, lines = notation(language), source.splitlines()
+    opening, closing = written.header_lines()
     first = next(i for i, line in enumerate(lines) if opening.fullmatch(line))
     last = next(i for i in range(first + 1, len(lines)) if closing.fullmatch(lines[i]))
-    body = [f"{sign} {line}" for line in _toml(header, values)]
+    body = [f"{written.comment} {line}" for line in _toml(header, values)]
     return "\n".join([*lines[: first + 1], *body, *lines[last:]]) + "\n"
 
 
 def settled(candidate: Candidate) -> str:
     """The candidate's own file, its values the defaults: judging it judges the candidate."""
     return settle(candidate.source, candidate.language, candidate.tunables)
+
+
+def best_file(candidate: Candidate) -> tuple[str, str]:
+    """Name and text of the file that holds a run's best candidate."""
+    return f"best{notation(candidate.language).endings[0]}", settled(candidate)
 
 
 def _toml(header: Header, values: Mapping[str, Value]) -> list[str]:

@@ -46,7 +46,6 @@ _PREFIXES = (
 
 KEYWORDS = frozenset(_KEYWORDS.split())
 RESERVED = KEYWORDS | frozenset((_TYPES + _MACROS).split())
-TYPES = frozenset(_TYPES.split())
 _FUNCTION_NAMES = frozenset(_FUNCTIONS.split())
 KNOWN = RESERVED | _FUNCTION_NAMES | {f"{name}{end}" for name in _FUNCTION_NAMES for end in "fl"}
 _KNOWN_PREFIX = re.compile(_PREFIXES)

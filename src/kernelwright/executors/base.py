@@ -14,6 +14,10 @@ class Executor(Protocol):
     looks that hold the device on the other) and takes answers in the order in which they come.
     """
 
+    simulated: bool
+    """Whether it has no device and repeats itself exactly: given the same jobs, the same answers
+    in the same order. A resumed run then drives it again from the beginning."""
+
     def open(self, task: Task) -> Session:
         """Make ready to judge candidates of ``task``: start processes, time the baselines.
 

@@ -44,25 +44,25 @@ class LocalExecutor:
 
     Args:
         threads: how many the kernels and their baselines use.
-        sandbox: how strictly builds and candidates are confined.
+        sandbox: how strictly the build of a task's own loop is confined; for a candidate its job
+            says so.
         compiler: ``g++`` or ``clang++``; empty takes the first that is installed.
-        seed: unused by this executor: the verifier draws its own secrets.
         cache: folder for built libraries and measured peaks.
         baselines: rivals timed when a task is opened.
     """
+
+    simulated = False
 
     def __init__(
         self,
         threads: int = 0,
         sandbox: Literal["auto", "require", "off"] = "auto",
         compiler: str = "",
-        seed: int = 0,
         cache: Path | None = None,
         baselines: tuple[str, ...] = QUICK_BASELINES,
     ) -> None:
         self.threads = threads or detect.cores()
         self.sandbox = sandbox
-        self.seed = seed
         self.compiler = compiler
         self.cache = cache or cache_folder()
         self.baselines = baselines
@@ -98,6 +98,7 @@ class LocalExecutor:
             make_candidate(task.baseline, "cpp", {}),
             entry=task.entry,
             prototype=contract.prototype(task, "cpp"),
+            sandbox=self.sandbox,
         )
         if built.library is None:
             log = "\n".join(built.build.log.splitlines()[:8])

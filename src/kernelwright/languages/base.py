@@ -1,9 +1,14 @@
-"""What every language offers; a new one is one module and one line in the table of plugins."""
+"""What every language offers; a new one is one module and one line in the table of plugins.
+
+What its text looks like stands in the attribute ``notation`` of its class: readers of headers,
+prototypes, exporters and file names follow it, so that nothing else has to be told.
+"""
 
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from kernelwright.candidates.notation import Notation
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Build, Sandbox
 from kernelwright.records.outcome import Outcome
@@ -51,8 +56,6 @@ class BuildResult:
     hint: str = ""
     library: Path | None = None
     """A file of the cache: open or copy it, never write to it."""
-    report: str = ""
-    """The compiler's report on vectorisation."""
     symbols: tuple[str, ...] = ()
     """Functions that the library exports."""
     sandbox: Sandbox = field(default_factory=Sandbox)
@@ -68,7 +71,17 @@ class Language(Protocol):
     """One language; instances are cheap and hold no process."""
 
     name: str
-    suffix: str
+    """Its name in the table of plugins."""
+    notation: Notation
+    """How its files are written."""
+
+    def __init__(self, compiler: str = "", cache: Path | None = None) -> None:
+        """Take the settings.
+
+        Args:
+            compiler: the setting of that name, for languages that need the C++ compiler.
+            cache: home of built kernels; None takes the setting.
+        """
 
     def available(self) -> Availability:
         """Whether kernels can be built here, and with what; cached."""

@@ -143,7 +143,7 @@ def run(job: Job, toolchain: Toolchain, limits: BuildLimits, mode: sandbox.Mode)
         log=log,
         vectorised=compiler_log.vectorised(report, job.source),
     )
-    result = BuildResult(outcome, build, reason, report=report, symbols=symbols, sandbox=layers)
+    result = BuildResult(outcome, build, reason, symbols=symbols, sandbox=layers)
     return Compiled(result, library if outcome is Outcome.PASSED else b"")
 
 

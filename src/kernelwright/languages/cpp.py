@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from kernelwright.candidates.notation import Notation
 from kernelwright.errors import JudgeError, PrerequisiteError, UsageError
 from kernelwright.languages import allowed, compilation
 from kernelwright.languages.base import DEFAULT_LIMITS, Availability, BuildLimits, BuildResult
@@ -23,6 +24,12 @@ from kernelwright.records.evaluation import Build
 from kernelwright.records.outcome import Outcome
 from kernelwright.settings import Settings
 
+TYPES = {
+    "float64": "double", "float32": "float", "float16": "_Float16", "bfloat16": "uint16_t",
+    "float8_e4m3fn": "uint8_t", "float8_e5m2": "uint8_t", "int64": "int64_t",
+    "int32": "int32_t", "int16": "int16_t", "int8": "int8_t", "uint8": "uint8_t", "bool": "bool",
+}  # fmt: skip
+"""Of elements; bfloat16 and float8 as their bits, since g++ 12 has no such types."""
 FORMAT = 1
 """Raised when the same source is built differently than before."""
 _MATH = {
@@ -46,7 +53,7 @@ class Cpp:
     """
 
     name = "cpp"
-    suffix = ".cpp"
+    notation = Notation(endings=(".cpp", ".cc", ".cxx", ".c++"), comment="//", types=TYPES)
 
     def __init__(self, compiler: str = "", cache: Path | None = None) -> None:
         self._compiler = compiler
@@ -109,7 +116,6 @@ class Cpp:
         facts = {
             "log": result.build.log,
             "vectorised": result.build.vectorised,
-            "report": result.report,
             "symbols": result.symbols,
         }
         return replace(result, library=kept.put(name, compiled.library, facts).library)
@@ -173,10 +179,7 @@ def _remembered(
         log=facts["log"],
         vectorised=facts["vectorised"],
     )
-    symbols = tuple(facts["symbols"])
-    return BuildResult(
-        Outcome.PASSED, build, library=library, report=facts["report"], symbols=symbols
-    )
+    return BuildResult(Outcome.PASSED, build, library=library, symbols=tuple(facts["symbols"]))
 
 
 def _with_entry(result: BuildResult, entry: str) -> BuildResult:

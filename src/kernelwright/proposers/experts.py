@@ -11,12 +11,11 @@ from importlib.resources.abc import Traversable
 
 from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.candidates.header import parse
+from kernelwright.candidates.notation import notation
 from kernelwright.candidates.tunables import space
 from kernelwright.proposers.base import Context
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
-
-ENDINGS = {"cpp": ".cpp", "cuda": ".cu", "triton": ".py", "torch": ".py"}
 
 
 class Experts:
@@ -60,9 +59,9 @@ def _sources(context: Context, root: Traversable) -> Iterator[tuple[str, str, st
     if not context.task.op.isidentifier():
         return
     for language in context.languages:
-        folder = root / context.task.op / language
+        endings, folder = notation(language).endings, root / context.task.op / language
         if not folder.is_dir():
             continue
         for file in sorted(folder.iterdir(), key=lambda file: file.name):
-            if file.is_file() and file.name.endswith(ENDINGS[language]):
+            if file.is_file() and file.name.endswith(endings):
                 yield language, file.name, file.read_text(encoding="utf-8")

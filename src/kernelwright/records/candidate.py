@@ -1,13 +1,14 @@
 """The candidate: source, language, chosen parameters, parents, author."""
 
-from typing import Literal
+from typing import Annotated
 
 from pydantic import Field
 
 from kernelwright.records.base import Record
 
 Value = int | float | str | bool
-Language = Literal["cpp", "cuda", "triton", "torch"]
+Language = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=32)]
+"""A name of the table of languages, which plug-ins extend; it may not be installed here."""
 
 
 class Header(Record):

@@ -28,13 +28,12 @@ class Build(Record):
     compiler: str = ""
     flags: tuple[str, ...] = ()
     registers: int = 0
+    """Of one thread; this and the next two are filled where kernels are built for a GPU."""
     spill_bytes: int = 0
     shared_bytes: int = 0
     log: str = ""
     vectorised: int = 0
     """Loops that the compiler reports as vectorised."""
-    report: str = ""
-    """Artifact that holds the vectorisation report."""
 
 
 class Diagnosis(Record):
@@ -66,6 +65,7 @@ class Evaluation(Record):
     comparisons: tuple[Comparison, ...] = ()
     roofline: Roofline | None = None
     diagnosis: Diagnosis | None = None
+    """None while nobody profiles kernels."""
     build: Build | None = None
     sandbox: Sandbox = Sandbox()
     environment: dict[str, str] = {}

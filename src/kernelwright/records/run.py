@@ -49,6 +49,7 @@ class Spent(Record):
     device_s: float = 0.0
     tokens: int = 0
     usd: float = 0.0
+    """This and the tokens stay 0 while no proposer asks a language model."""
     evaluations: int = 0
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from kernelwright import plugins
+from kernelwright.candidates.notation import notation
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.measurement import Comparison
@@ -41,8 +43,11 @@ def paste(summary: RunSummary) -> list[str]:
     if summary.run.status in ("interrupted", "running"):
         return [f"kernelwright runs resume {run}"]
     if summary.best and summary.run.status in ("improved", "nothing_left_to_win"):
-        suffix = ".cpp" if summary.best.language == "cpp" else ".txt"
-        return [f"kernelwright ship {run} --as file --to {summary.task.name}{suffix}"]
+        # A stored run may be older than the removal of its language.
+        if summary.best.language not in plugins.names("languages"):
+            return []
+        name = summary.task.name + notation(summary.best.language).endings[0]
+        return [f"kernelwright ship {run} --as file --to {name}"]
     if summary.run.status == "budget":
         # Nothing was confirmed: what was seen cannot be shipped, but more time may do.
         minutes = 2 * (summary.run.spec.budget.minutes or 1.5)

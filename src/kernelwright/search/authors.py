@@ -1,6 +1,7 @@
 """The proposers of a run, asked in the order of its spec, the user's own files first."""
 
 from collections.abc import Container, Sequence
+from typing import NamedTuple
 
 from kernelwright import plugins
 from kernelwright.proposers.base import Context, Proposer
@@ -11,6 +12,14 @@ from kernelwright.search.parents.base import Parents
 
 MOST_REPEATS = 1000
 """Candidates already known that a proposer may name in a row before it is passed over."""
+
+
+class Proposal(NamedTuple):
+    """What is to be built next."""
+
+    candidate: Candidate
+    coarse: bool
+    """Whether it is a structure, to be seen broadly, not a point of a space."""
 
 
 class Authors:
@@ -26,8 +35,8 @@ class Authors:
         self._proposers: list[Proposer] = [Start(context)] if context.start else []
         self._proposers += [plugins.load("proposers", name)(context) for name in names]
 
-    def next(self, known: Container[str]) -> tuple[Candidate, bool] | None:
-        """A candidate that is not known yet, and whether it is a structure; None if there is none.
+    def next(self, known: Container[str]) -> Proposal | None:
+        """A candidate that is not known yet; None if there is none.
 
         Args:
             known: ids of the run's candidates.
@@ -40,7 +49,7 @@ class Authors:
                 if candidate.id not in known:
                     for parent in candidate.parents[:1]:
                         self._parents.used(parent)
-                    return candidate, proposer.coarse and not candidate.parents
+                    return Proposal(candidate, proposer.coarse and not candidate.parents)
         return None
 
     def tell(self, candidate: Candidate, evaluation: Evaluation) -> None:

@@ -1,24 +1,20 @@
 """Posts: what a look taught, with the number of the evaluation that proves it.
 
 A win is a new champion, told by what changed against the one before; a trap is a failure. Each
-trap is posted once a run. Refuses to post without proof, and shows at most 16 of each kind.
+trap is posted once a run. Refuses to post without proof.
 """
-
-from collections.abc import Iterable, Sequence
 
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.post import Post
 
-SHOWN = 16
 TEXT = 160
 
 
 class Board:
-    """The posts of one run."""
+    """Writes the posts of one run."""
 
     def __init__(self) -> None:
-        self.posts: list[Post] = []
         self._traps: set[tuple[str, str, str]] = set()
 
     def win(
@@ -27,9 +23,9 @@ class Board:
         """A new champion; ``effect`` is its speed over the one before (or over the baseline)."""
         axis, value = _change(champion, before)
         text = f"{effect:.3g}x over {'the champion before' if before else 'the baseline'}"
-        return self._add(
+        return [
             Post(kind="win", axis=axis, value=value, effect=effect, evaluation=number, text=text)
-        )
+        ]
 
     def trap(
         self, number: int, candidate: Candidate, parent: Candidate | None, failed: Evaluation
@@ -42,7 +38,7 @@ class Board:
         self._traps.add(key)
         text = f"{failed.outcome.value} at {failed.rung.word}: {failed.reason}"
         condition = candidate.strategy if axis != "strategy" else ""
-        return self._add(
+        return [
             Post(
                 kind="trap",
                 axis=axis,
@@ -51,22 +47,7 @@ class Board:
                 evaluation=number,
                 text=text[:TEXT],
             )
-        )
-
-    def _add(self, post: Post) -> list[Post]:
-        self.posts.append(post)
-        return [post]
-
-
-def shown(posts: Iterable[Post]) -> Sequence[Post]:
-    """The latest of each kind, oldest first: what a proposer is given to read."""
-    posts = list(posts)
-    kept = [post for kind in ("win", "trap") for post in _of(posts, kind)[-SHOWN:]]
-    return [post for post in posts if post in kept]
-
-
-def _of(posts: Sequence[Post], kind: str) -> list[Post]:
-    return [post for post in posts if post.kind == kind]
+        ]
 
 
 def _change(candidate: Candidate, before: Candidate | None) -> tuple[str, str]:

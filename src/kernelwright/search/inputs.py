@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from kernelwright.executors.base import Executor
 from kernelwright.records.evaluation import Evaluation
@@ -18,6 +19,8 @@ from kernelwright.store.store import Store
 
 Clock = Callable[[], float]
 LONGEST_WAIT_S = 3600.0
+Lane = Literal["draft", "look"]
+"""An executor has a capacity for each: looks hold the device, drafts do not."""
 
 
 @dataclass(frozen=True)
@@ -69,27 +72,24 @@ class Live:
         self._clock = clock or time.monotonic
         self._base_s, self._limit_s = base_s, limit_s
         self._began = self._clock()
-        self._queues: dict[bool, deque[JudgeJob]] = {True: deque(), False: deque()}
-        self._free = {True: 0, False: 0}
-        self._kind: dict[int, bool] = {}
+        self._queues: dict[Lane, deque[JudgeJob]] = {"draft": deque(), "look": deque()}
+        self._free: dict[Lane, int] = {"draft": 0, "look": 0}
+        self._lanes: dict[int, Lane] = {}
 
     def open(self, task: Task) -> Opened:
         """Open the executor."""
         session = self._executor.open(task)
-        self._free = {
-            True: self._executor.capacity(Rung.DRAFT),
-            False: self._executor.capacity(Rung.SMOKE),
-        }
-        return Opened(session, self._free[True], self._free[False], self._now())
+        self._free = capacities(self._executor)
+        return Opened(session, self._free["draft"], self._free["look"], self._now())
 
     def send(self, jobs: Sequence[JudgeJob]) -> None:
         """Submit jobs; those beyond the capacity (it may have shrunk) wait here."""
         for job in jobs:
-            self._kind[job.number] = job.plan.rung is Rung.DRAFT
-            self._queues[self._kind[job.number]].append(job)
-        for draft, queue in self._queues.items():
-            while queue and self._free[draft]:
-                self._free[draft] -= 1
+            self._lanes[job.number] = lane(job.plan.rung)
+            self._queues[lane(job.plan.rung)].append(job)
+        for name, queue in self._queues.items():
+            while queue and self._free[name]:
+                self._free[name] -= 1
                 self._executor.submit(queue.popleft())
 
     def next(self) -> Completed | Deadline:
@@ -101,11 +101,21 @@ class Live:
                 return Deadline(now)
             answer = self._executor.wait(min(left, LONGEST_WAIT_S))
             if answer is not None:
-                self._free[self._kind.pop(answer.number)] += 1
+                self._free[self._lanes.pop(answer.number)] += 1
                 return Completed(answer.number, answer.evaluation, self._now())
 
     def _now(self) -> float:
         return self._base_s + self._clock() - self._began
+
+
+def lane(rung: Rung) -> Lane:
+    """What a job of that rung takes up."""
+    return "draft" if rung is Rung.DRAFT else "look"
+
+
+def capacities(executor: Executor) -> dict[Lane, int]:
+    """How many jobs of each lane may be in flight on an open executor."""
+    return {"draft": executor.capacity(Rung.DRAFT), "look": executor.capacity(Rung.SMOKE)}
 
 
 def recorded(store: Store, run_id: str) -> Iterator[Input]:

@@ -8,16 +8,17 @@ as seen. Four rules are ours:
 - a *coarse* candidate (one structure of many) skips the halving, and the rule before, after the
   first timed rung: tiny shapes order structures badly, and there are few of them;
 - a rung that is seen to order badly is lenient: once 6 candidates have scores at it and at the
-  next one, and Kendall's τ between these is below 0.3, two thirds go up, and at the first timed
-  rung the champion bars nobody;
+  next one, and Kendall's τ between the latest 200 of these is below 0.3, two thirds go up, and at
+  the first timed rung the champion bars nobody;
 - when the device would otherwise idle, the best of the lowest rung that has one goes up: nobody
   starves because too few came after them.
 
 Ties are broken by the candidate's id, so who goes up depends on what was seen, not on the order
-in which it arrived.
+in which it arrived; only which pairs are the latest 200 does.
 """
 
 from bisect import bisect_left, insort
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -26,6 +27,8 @@ from kernelwright.search.score import Score
 
 PAIRED = 6
 """Candidates scored at two neighbouring rungs before their agreement counts."""
+LATEST = 200
+"""Pairs of scores that the agreement of two rungs is computed from."""
 BAD_ORDER = 0.3
 """Kendall's τ below which a rung is lenient."""
 LENIENT_ETA = 1.5
@@ -47,14 +50,25 @@ class _Step:
     """Barred by the present champion."""
     scores: dict[str, Score] = field(default_factory=dict)
     agreement: int = 0
-    """Pairs of candidates ordered alike here and at the next rung, minus those that are not."""
-    paired: list[tuple[float, float]] = field(default_factory=list)
-    """Scores here and at the next rung, of those that have both."""
+    """Two of ``paired`` ordered alike here and at the next rung, minus those that are not."""
+    paired: deque[tuple[float, float]] = field(default_factory=deque)
+    """Scores here and at the next rung, of the latest candidates that have both."""
 
     def orders_badly(self) -> bool:
         """Whether the next rung contradicts this one."""
         count = len(self.paired)
         return count >= PAIRED and self.agreement < BAD_ORDER * count * (count - 1) / 2
+
+    def pair(self, here: float, above: float) -> None:
+        """A candidate has scores at both rungs; the oldest one leaves when they are too many."""
+        if len(self.paired) == LATEST:
+            self.agreement -= self._agreement_with(*self.paired.popleft())
+        self.agreement += self._agreement_with(here, above)
+        self.paired.append((here, above))
+
+    def _agreement_with(self, here: float, above: float) -> int:
+        products = [(here - x) * (above - y) for x, y in self.paired]
+        return sum(one > 0 for one in products) - sum(one < 0 for one in products)
 
 
 class Ladder:
@@ -169,15 +183,12 @@ class Ladder:
             step.aside.clear()
 
     def _compare(self, candidate: str, rung: Rung) -> None:
-        """Count how the rung below ordered a candidate against those scored at both rungs."""
+        """Count how the rung below ordered a candidate against others scored at both rungs."""
         here, below = self._steps[rung], self._steps[self.rungs[self.rungs.index(rung) - 1]]
         if candidate not in below.scores:
             return
         was_bad = below.orders_badly()
-        x, y = below.scores[candidate].value, here.scores[candidate].value
-        products = [(x - lower) * (y - higher) for lower, higher in below.paired]
-        below.agreement += sum(one > 0 for one in products) - sum(one < 0 for one in products)
-        below.paired.append((x, y))
+        below.pair(below.scores[candidate].value, here.scores[candidate].value)
         if was_bad != below.orders_badly():
             self._take_back()
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from secrets import token_hex
 
-from kernelwright.candidates.settle import settled
+from kernelwright.candidates.settle import best_file
 from kernelwright.errors import StoreError, UsageError
 from kernelwright.executors.base import Executor
 from kernelwright.records.candidate import Candidate
@@ -99,9 +99,8 @@ def resume_run(
         UsageError: no such run, it is finished, or a living process works on it.
         StoreError: the stored decisions cannot be reproduced by this version.
 
-    An executor that says ``simulated = True`` repeats itself exactly; it is driven from the
-    beginning, checked against the store, and goes on from where the store ends, with nothing
-    lost and nothing charged.
+    A simulated executor repeats itself exactly; it is driven from the beginning, checked against
+    the store, and goes on from where the store ends, with nothing lost and nothing charged.
     """
     run = store.run(run_id)
     if run.status not in ("running", "interrupted"):
@@ -109,8 +108,8 @@ def resume_run(
     writer = Writer(store)
     writer.take(run.id)
     try:
-        simulated = getattr(executor, "simulated", False)
-        task, scheduler, journal = _begin(store, run) if simulated else past(store, run)
+        begin = _begin if executor.simulated else past
+        task, scheduler, journal = begin(store, run)
         base_s = scheduler.ledger.wall_s + scheduler.ledger.lost_s()
         live = Live(executor, clock, base_s, scheduler.limits.wall_s)
         work = Work(scheduler, journal, live, task, observer or Observer())
@@ -152,7 +151,7 @@ def _begin(store: Store, run: Run) -> tuple[Task, Scheduler, Journal]:
 
 def _ended(store: Store, run_id: str, observer: Observer | None) -> RunSummary:
     if store.keeps_files:
-        folders.export(store, run_id, text=settled)
+        folders.export(store, run_id, best_file=best_file)
     summary = summarise(store, run_id)
     (observer or Observer()).stopped(summary)
     return summary

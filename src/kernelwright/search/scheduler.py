@@ -128,7 +128,8 @@ class Scheduler:
         if claim.rung is Rung.CONFIRM and not evaluation.passed:
             # Those whom the dropped champion barred deserve their looks.
             self._searching, self._ended = True, False
-        length = None if self._ahead and self._ahead[1] else rungs.PLATEAU[self._run.spec.effort]
+        structures_left = self._ahead is not None and self._ahead.coarse
+        length = None if structures_left else rungs.PLATEAU[self._run.spec.effort]
         in_flight = [other.candidate for other in self.claims.values()]
         reason = self._standings.reason_to_stop(evaluation, length, in_flight)
         if self._searching and reason:
@@ -178,8 +179,7 @@ class Scheduler:
         afterwards = (first, *self._standings.path(first))
         if self._ahead is None or not self._allowed(Rung.DRAFT, afterwards):
             return False
-        candidate, coarse = self._ahead
-        self._ahead = None
+        (candidate, coarse), self._ahead = self._ahead, None
         self._people.add(candidate, coarse=coarse)
         if candidate.id not in self._run.spec.start:
             self._decision.step.candidates.append(candidate)

@@ -18,7 +18,6 @@ class Simulation(ABC):
     """An executor in simulated time; pass :meth:`clock` to the search."""
 
     simulated = True
-    """A resumed run drives it again from the beginning instead of reading the store."""
 
     def __init__(self, *, drafts: int = 1, looks: int = 1) -> None:
         """Begin at time 0.

@@ -22,9 +22,8 @@ from kernelwright.search.score import Score
 
 @dataclass(frozen=True)
 class Coronation:
-    """A new champion."""
+    """A new champion's look."""
 
-    candidate: Candidate
     look: Evaluation
     speedup: float
 
@@ -109,7 +108,7 @@ class Standings:
         before, old = self.people.known.get(self.champion), self.speedup(self.champion)
         self.ladder.champion, self.since_champion = leader, 0
         posts = self._board.win(number, candidate, before, found.speedup / (old or 1.0))
-        return Coronation(candidate, look, found.speedup), posts
+        return Coronation(look, found.speedup), posts
 
     def failed(self, number: int, candidate: Candidate, evaluation: Evaluation) -> list[Post]:
         """What a failure teaches."""

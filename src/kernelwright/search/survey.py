@@ -19,8 +19,9 @@ from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import JudgeJob
 from kernelwright.records.rung import Rung, RungPlan
 from kernelwright.records.task import Task
+from kernelwright.search.inputs import capacities, lane
 from kernelwright.search.landscape import Landscape, append, head_line, load
-from kernelwright.store.artifacts import write_atomically
+from kernelwright.store.files import write_atomically
 
 DIGITS = 6
 
@@ -141,23 +142,20 @@ class _Survey:
         """Measure them all; each as it is done."""
         ready: deque[tuple[Candidate, Rung]] = deque()
         rungs = sorted(self._plans)
-        free = {
-            True: self._executor.capacity(Rung.DRAFT),
-            False: self._executor.capacity(Rung.SMOKE),
-        }
+        free = capacities(self._executor)
         while todo or ready or self._jobs:
             # Built candidates wait for the device: more of them than it can hold help nobody.
-            while todo and free[True] and len(ready) < 2 * free[True] + 2:
-                free[True] -= 1
+            while todo and free["draft"] and len(ready) < 2 * free["draft"] + 2:
+                free["draft"] -= 1
                 self._submit(todo.popleft(), rungs[0])
-            while ready and free[False]:
-                free[False] -= 1
+            while ready and free["look"]:
+                free["look"] -= 1
                 self._submit(*ready.popleft())
             answer = self._executor.wait()
             if answer is None:
                 continue
             candidate, rung = self._jobs.pop(answer.number)
-            free[rung is rungs[0]] += 1
+            free[lane(rung)] += 1
             self._looks[candidate.id].append(_rounded(answer.evaluation))
             higher = [later for later in rungs if later > rung]
             if higher and answer.evaluation.passed:

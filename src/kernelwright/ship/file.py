@@ -4,17 +4,13 @@ The file is a candidate again: ``kernelwright evaluate TASK FILE`` judges exactl
 shipped, since its header has no tunables left.
 """
 
-import re
 import shlex
 
+from kernelwright.candidates.notation import Notation, notation
 from kernelwright.errors import UsageError
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.search.summary import RunSummary
-
-SUFFIX = {"cpp": ".cpp", "cuda": ".cu", "triton": ".py", "torch": ".py"}
-_OPENING = re.compile(r"\s*//\s*///\s*kernelwright\s*")
-_CLOSING = re.compile(r"\s*//\s*///\s*")
 
 
 def export(summary: RunSummary) -> dict[str, str]:
@@ -24,10 +20,11 @@ def export(summary: RunSummary) -> dict[str, str]:
         UsageError: the run has no confirmed winner.
     """
     best, _ = winner(summary)
-    if best.language not in ("cpp", "cuda"):
+    written = notation(best.language)
+    if not written.like_c:
         raise UsageError(f"--as file cannot fix the numbers of a {best.language} candidate yet")
-    name = summary.task.name + SUFFIX[best.language]
-    return {name: f"{comment(summary, name=name)}\n{fixed(best)}"}
+    name = summary.task.name + written.endings[0]
+    return {name: f"{comment(summary, written.comment, name)}\n{fixed(best)}"}
 
 
 def winner(summary: RunSummary) -> tuple[Candidate, Evaluation]:
@@ -50,16 +47,17 @@ def winner(summary: RunSummary) -> tuple[Candidate, Evaluation]:
 
 def fixed(candidate: Candidate) -> str:
     """Source in which every tunable is a macro and the header has nothing left to tune."""
-    header = candidate.header
-    lines = ["// /// kernelwright"]
+    written, header = notation(candidate.language), candidate.header
+    lines = ["/// kernelwright"]
     if candidate.strategy:
-        lines.append(f"// strategy = {_toml(candidate.strategy)}")
+        lines.append(f"strategy = {_toml(candidate.strategy)}")
     for name, words in (("cures", header.cures), ("needs", header.needs), ("flags", header.flags)):
         if words:
-            lines.append(f"// {name} = [{', '.join(map(_toml, words))}]")
-    lines.append("// ///")
+            lines.append(f"{name} = [{', '.join(map(_toml, words))}]")
+    lines.append("///")
     macros = [f"#define {name} {_macro(value)}" for name, value in candidate.tunables.items()]
-    return "\n".join([*lines, *macros, _without_header(candidate.source)])
+    body = _without_header(candidate.source, written)
+    return "\n".join([*(f"{written.comment} {line}" for line in lines), *macros, body])
 
 
 def build_words(confirmed: Evaluation) -> list[str]:
@@ -110,14 +108,15 @@ def comment(summary: RunSummary, sign: str = "//", name: str = "") -> str:
     return "\n".join(f"{sign} {line}".replace("\\", "/") for line in lines)
 
 
-def _without_header(source: str) -> str:
+def _without_header(source: str, written: Notation) -> str:
+    opening, closing = written.header_lines()
     kept, inside = [], False
     for line in source.splitlines(keepends=True):
         if not inside:
-            inside = bool(_OPENING.fullmatch(line))
+            inside = bool(opening.fullmatch(line))
             if not inside:
                 kept.append(line)
-        elif _CLOSING.fullmatch(line):
+        elif closing.fullmatch(line):
             inside = False
     return "".join(kept)
 

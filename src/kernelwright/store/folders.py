@@ -11,11 +11,9 @@ from typing import Any
 from kernelwright.errors import StoreError
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.run import Run
-from kernelwright.store.artifacts import write_atomically
+from kernelwright.store.files import write_atomically
 from kernelwright.store.step import StoredEvaluation
 from kernelwright.store.store import Store
-
-ENDINGS = {"cpp": "cpp", "cuda": "cu", "triton": "py", "torch": "py"}
 
 
 def export(
@@ -23,14 +21,14 @@ def export(
     run_id: str,
     folder: Path | None = None,
     *,
-    text: Callable[[Candidate], str] = lambda candidate: candidate.source,
+    best_file: Callable[[Candidate], tuple[str, str]],
 ) -> Path:
     """Write ``best.*`` (if there is one), ``run.toml`` and ``events.jsonl``; the folder.
 
     Args:
         store: where the run is.
         run_id: which run.
-        text: what to write of the best candidate.
+        best_file: name and text of the best candidate's file.
         folder: where to write; default ``<home>/runs/<run-id>``.
 
     Raises:
@@ -41,12 +39,14 @@ def export(
     target = folder or store.run_folder(run.id)
     files = {"run.toml": to_toml(_table(run)), "events.jsonl": _events(store, run.id)}
     if run.best:
-        best = store.candidate(run.id, run.best)
-        files[f"best.{ENDINGS[best.language]}"] = text(best)
+        name, text = best_file(store.candidate(run.id, run.best))
+        files[name] = text
     try:
         target.mkdir(parents=True, exist_ok=True)
-        for stale in set(ENDINGS.values()) - {name.partition(".")[2] for name in files}:
-            (target / f"best.{stale}").unlink(missing_ok=True)
+        # In the run's own folder, a best of before may lie in another language.
+        for stale in target.glob("best.*") if folder is None else ():
+            if stale.name not in files:
+                stale.unlink()
         for name, content in files.items():
             write_atomically(target / name, content.encode())
     except OSError as problem:

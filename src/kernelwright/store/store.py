@@ -18,7 +18,6 @@ from kernelwright.records.run import Run
 from kernelwright.records.rung import Rung
 from kernelwright.records.task import Task
 from kernelwright.store import location, schema
-from kernelwright.store.artifacts import Artifacts
 from kernelwright.store.location import default_url
 from kernelwright.store.step import Claim, Event, StoredEvaluation, content_hash
 
@@ -29,7 +28,7 @@ class Store:
     """One store, opened for reading."""
 
     home: Path
-    """Folder beside the store, for artifacts and run folders."""
+    """Folder beside the store, for run folders."""
 
     def __init__(self, url: URL) -> None:
         self.url = url
@@ -45,7 +44,6 @@ class Store:
                 hint="pip install 'kernelwright[postgres]'",
             ) from problem
         schema.prepare(self.engine)
-        self.artifacts = Artifacts(self.home / "artifacts")
 
     @classmethod
     def open(cls, url: str | None = None) -> "Store":

@@ -12,10 +12,10 @@ import ml_dtypes
 import numpy as np
 
 from kernelwright import expressions
+from kernelwright.candidates.notation import Notation, notation
 from kernelwright.errors import TaskError
 from kernelwright.expressions import ExpressionError
 from kernelwright.plugins import nearest
-from kernelwright.records.candidate import Language
 from kernelwright.records.task import (
     Case,
     Device,
@@ -30,16 +30,6 @@ from kernelwright.records.task import (
 from kernelwright.tasks.memory import check_memory
 from kernelwright.tasks.notes import notes
 
-CPP_TYPES = {
-    "float64": "double", "float32": "float", "float16": "_Float16", "bfloat16": "uint16_t",
-    "float8_e4m3fn": "uint8_t", "float8_e5m2": "uint8_t", "int64": "int64_t",
-    "int32": "int32_t", "int16": "int16_t", "int8": "int8_t", "uint8": "uint8_t", "bool": "bool",
-}  # fmt: skip
-"""Element types in C++: bfloat16 and float8 as their bits, since g++ 12 has no such types."""
-CUDA_TYPES = CPP_TYPES | {
-    "float16": "__half", "bfloat16": "__nv_bfloat16",
-    "float8_e4m3fn": "__nv_fp8_e4m3", "float8_e5m2": "__nv_fp8_e5m2",
-}  # fmt: skip
 NARROW = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 """Types too narrow to sum in; a scalar of one is rounded to it and passed as ``float``."""
 
@@ -62,7 +52,8 @@ class Argument:
 def arguments(case: Case) -> list[Argument]:
     """Every argument of a compiled kernel in order: inputs, outputs, scalars, axes.
 
-    A strided tensor is followed by its strides. CUDA's workspace and stream are not listed.
+    A strided tensor is followed by its strides. A workspace and what the language adds at the end
+    are not listed.
     """
     found = []
     for role, tensors in (("input", case.inputs), ("output", case.outputs)):
@@ -144,7 +135,7 @@ def resolve(task: Task, chosen: Workload | str) -> Case:
 
 
 def prototype(
-    task: Task, language: Language, device: Device = "cpu", *, workspace: bool = False
+    task: Task, language: str, device: Device | None = None, *, workspace: bool = False
 ) -> str:
     """The exact declaration a candidate must match, with what it may rely on as comments.
 
@@ -154,17 +145,23 @@ def prototype(
     Args:
         task: what the candidate computes.
         language: of the candidate.
-        device: where it runs.
+        device: where it runs; None: where kernels of the language usually do.
         workspace: the form of a C candidate that asks for scratch memory, see
             :func:`wants_workspace`.
+
+    Raises:
+        TaskError: the task has no workload.
+        UsageError: the language is not installed.
     """
-    found = workload(task, device) or workload(task, "gpu" if device == "cpu" else "cpu")
+    written = notation(language)
+    here = device or written.device
+    found = workload(task, here) or workload(task, "gpu" if here == "cpu" else "cpu")
     if found is None:
         raise TaskError(f"task {task.name!r} has no workload")
     case = resolve(task, found)
-    if language in ("triton", "torch"):
-        return _python_form(task, case)
-    return _c_form(task, case, language, workspace)
+    if written.like_c:
+        return _c_form(task, case, written, workspace)
+    return _python_form(task, case, written)
 
 
 def wants_workspace(task: Task, source: str) -> bool:
@@ -183,11 +180,10 @@ def scalar_value(dtype: str, value: float) -> float | int | bool:
     return float(np.float32(value).astype(getattr(ml_dtypes, dtype, np.float16)))
 
 
-def _c_form(task: Task, case: Case, language: str, workspace: bool) -> str:
-    types = CUDA_TYPES if language == "cuda" else CPP_TYPES
+def _c_form(task: Task, case: Case, written: Notation, workspace: bool) -> str:
     words = []
     for item in arguments(case):
-        ctype = types[item.dtype]
+        ctype = written.types[item.dtype]
         if item.kind == "tensor":
             words.append(f"{'const ' if item.role == 'input' else ''}{ctype}* {item.name}")
         elif item.kind == "strides":
@@ -196,15 +192,14 @@ def _c_form(task: Task, case: Case, language: str, workspace: bool) -> str:
             words.append(f"{'float' if item.dtype in NARROW else ctype} {item.name}")
     if workspace:
         words.append("void* workspace")
-    if language == "cuda":
-        words.append("cudaStream_t stream")
-    lines = [f"// {line}" for line in notes(task, case)]
+    words += [written.last] if written.last else []
+    lines = [f"{written.comment} {line}" for line in notes(task, case)]
     return "\n".join([*lines, f'extern "C" int {task.entry}({", ".join(words)});'])
 
 
-def _python_form(task: Task, case: Case) -> str:
+def _python_form(task: Task, case: Case, written: Notation) -> str:
     words = [item.name for item in arguments(case) if item.kind != "strides"]
-    lines = [f"# {line}" for line in notes(task, case)]
+    lines = [f"{written.comment} {line}" for line in notes(task, case)]
     return "\n".join([*lines, f"def {task.entry}({', '.join(words)}): ..."])
 
 

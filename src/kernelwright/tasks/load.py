@@ -42,8 +42,7 @@ def load_task(
             f"a task is named by a text, a path or a callable, not by a {type(spec).__name__}"
         )
     for name in plugins.names("formats"):
-        part = plugins.load("formats", name)
-        reader: Format = part() if isinstance(part, type) else part
+        reader: Format = plugins.load("formats", name)()
         if reader.matches(wanted):
             task = reader.read(wanted, inspector, inputs)
             if not isinstance(task, Task):

@@ -11,8 +11,6 @@ from importlib.resources.abc import Traversable
 from kernelwright.errors import TaskError
 from kernelwright.plugins import nearest
 
-PREFIX = "suite:"
-
 
 @cache
 def suites() -> dict[str, tuple[str, ...]]:
@@ -40,20 +38,6 @@ def folder(name: str) -> Traversable:
         if name in tasks:
             return _root() / suite / name
     raise TaskError(f"unknown task {name!r}", hint=nearest(name, names()))
-
-
-def expand(spec: str) -> tuple[str, ...]:
-    """``suite:core`` as the names of its tasks; any other specification as itself.
-
-    Raises:
-        TaskError: there is no such suite.
-    """
-    if not spec.startswith(PREFIX):
-        return (spec,)
-    wanted = spec.removeprefix(PREFIX)
-    if wanted not in suites():
-        raise TaskError(f"unknown suite {wanted!r}", hint=nearest(wanted, tuple(suites())))
-    return suites()[wanted]
 
 
 def _root() -> Traversable:

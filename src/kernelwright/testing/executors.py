@@ -107,6 +107,26 @@ class ExecutorContract:
         finally:
             executor.close()
 
+    def test_a_simulated_one_repeats_itself(self) -> None:
+        """Driven again from the beginning, it says the same; that is what a resume relies on."""
+        first = self.make()
+        first.close()
+        if not first.simulated:
+            return
+        said = []
+        for executor in (self.make(), self.make()):
+            try:
+                executor.open(self.task())
+                said.append(
+                    [
+                        self.judged(executor, number, self.good(), rung)
+                        for number, rung in enumerate((Rung.DRAFT, Rung.SMOKE), start=1)
+                    ]
+                )
+            finally:
+                executor.close()
+        assert said[0] == said[1]
+
     def test_waiting_for_nothing_ends(self) -> None:
         """``wait`` returns None when its time is over."""
         executor = self.make()

@@ -13,12 +13,14 @@ knows the truth, told, and the best so far is offered as a parent.
 from collections.abc import Sequence
 
 from kernelwright.candidates.tunables import space
-from kernelwright.proposers.base import Context, Proposer
+from kernelwright.proposers.base import Context, Proposer, context_for
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import JudgeJob
 from kernelwright.records.outcome import Outcome
+from kernelwright.records.run import RunSpec
 from kernelwright.records.rung import Rung
+from kernelwright.records.task import Task
 from kernelwright.search.rungs import plans_for
 from kernelwright.search.score import score
 from kernelwright.testing.simulated import SimulatedExecutor, made_up_candidates, made_up_task
@@ -33,16 +35,19 @@ class ProposerContract:
         """A fresh proposer of the kind under test."""
         raise NotImplementedError
 
+    def task(self) -> Task:
+        """What is computed; override for a task that the proposer knows."""
+        return made_up_task()
+
     def context(self, seed: int = 0) -> Context:
-        """The context it is made with; override for a task that it knows."""
-        task = made_up_task()
+        """The context it is made with, as in a run."""
 
         def log_speedup(evaluation: Evaluation) -> float | None:
             found = score(evaluation)
             return found.value if found else None
 
-        values = {"N": 1 << 20, "cores": 2}
-        return Context(task, ("cpp",), seed, values, log_speedup, tuple(self.parents()))
+        spec = RunSpec(task="", device="cpu", seed=seed, threads=2)
+        return context_for(self.task(), spec, log_speedup, self.parents())
 
     def parents(self) -> Sequence[Candidate]:
         """Candidates that are offered for mutation; also the start candidates."""

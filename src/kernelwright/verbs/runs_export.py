@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kernelwright.candidates.settle import settled
+from kernelwright.candidates.settle import best_file
 from kernelwright.errors import PrerequisiteError, UsageError
 from kernelwright.store import folders, frames
 from kernelwright.verbs import base, setup
@@ -66,7 +66,7 @@ def run(request: Request, *, observer: object = None) -> Answer:
         rows = tuple(frames.rows(store, run_id))
         place = str(request.to or "")
         if request.form == "folder":
-            place = str(folders.export(store, run_id, request.to, text=settled))
+            place = str(folders.export(store, run_id, request.to, best_file=best_file))
     if request.to and request.form != "folder":
         _write(request.to, request.form, rows)
     return Answer(evaluations=rows, form=request.form, place=place)

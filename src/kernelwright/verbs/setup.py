@@ -8,6 +8,7 @@ from typing import Any
 from kernelwright import plugins
 from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.candidates.header import parse
+from kernelwright.candidates.notation import language_of
 from kernelwright.candidates.tunables import space
 from kernelwright.devices import detect
 from kernelwright.errors import HeaderError, JudgeError, PrerequisiteError, UsageError
@@ -21,10 +22,6 @@ from kernelwright.tasks import contract
 from kernelwright.tasks.load import load_task
 from kernelwright.verbs.base import read_source
 
-LANGUAGES = {
-    ".cpp": "cpp", ".cc": "cpp", ".cxx": "cpp", ".c++": "cpp", ".cu": "cuda", ".py": "triton",
-}  # fmt: skip
-"""Languages by the ending of a file."""
 TaskSpec = str | Path | Callable[..., Any]
 
 
@@ -80,7 +77,6 @@ def executor(settings: Settings) -> Executor:
         threads=settings.cores,
         sandbox=settings.sandbox,
         compiler=settings.compiler,
-        seed=settings.seed,
         cache=settings.cache,
     )
     return made
@@ -137,9 +133,10 @@ def candidate(
     """The user's own candidate, with the first valid point of its tunables.
 
     Args:
-        origin: its file, or its source (a text of more than one line).
+        origin: its file, or its source (a text of more than one line) in the first language of
+            the settings.
         task: the task it is for.
-        settings: the number of threads it may use.
+        settings: the number of threads it may use, and the language.
         tune: ``NAME=VALUE``: values to take instead.
 
     Raises:
@@ -147,13 +144,9 @@ def candidate(
         HeaderError: its header cannot be read; names the file.
     """
     inline = isinstance(origin, str) and "\n" in origin
-    path = Path("candidate.cpp" if inline else origin)
-    if path.suffix not in LANGUAGES:
-        raise UsageError(
-            f"{path}: its ending names no language", hint=f"known: {', '.join(LANGUAGES)}"
-        )
+    path = Path("the candidate" if inline else origin)
     source = str(origin) if inline else read_source(path)
-    language = LANGUAGES[path.suffix]
+    language = settings.language[0] if inline else language_of(path, source)
     try:
         values = _values(source, language, task, settings, tune)
         return make_candidate(source, language, values, origin="" if inline else str(path))

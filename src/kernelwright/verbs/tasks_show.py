@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from kernelwright.records.candidate import Language
 from kernelwright.records.task import Argument, Task, Tensor
 from kernelwright.report import text
 from kernelwright.tasks import contract
@@ -18,7 +17,7 @@ class Request(base.Request):
     """Which task, and which prototype."""
 
     task: Annotated[str, base.Positional()] = Field(description="name, path or file.py:callable")
-    contract: Language | None = Field(None, description="print the prototype for this language")
+    contract: str | None = Field(None, description="print the prototype for this language")
 
 
 class Answer(base.Answer):
@@ -41,12 +40,10 @@ class Answer(base.Answer):
 def run(request: Request, *, observer: object = None) -> Answer:
     """Load the task and describe it."""
     task = setup.task(request.task)
-    language = request.contract or "cpp"
-    device = "gpu" if language in ("cuda", "triton") else "cpu"
     answer = Answer(
         name=task.name,
         summary=task.summary,
-        contract=contract.prototype(task, language, "gpu" if device == "gpu" else "cpu"),
+        contract=contract.prototype(task, request.contract or "cpp"),
         task=task.model_dump(mode="json"),
     )
     answer._task, answer._alone = task, request.contract is not None

@@ -10,6 +10,8 @@ from kernelwright.candidates import words
 from kernelwright.candidates.fingerprint import exact_id, make_candidate, normalised, tokens
 from kernelwright.errors import HeaderError, UsageError
 
+pytestmark = pytest.mark.usefixtures("toy_languages")
+
 PROGRAM = string.Template("""\
 #include <cmath>
 #include <cstdint>
@@ -139,7 +141,7 @@ def test_raw_texts_and_digit_separators_survive():
 @given(st.text(max_size=200))
 def test_any_text_has_a_fingerprint(source):
     assert len(fingerprint(source, {})) == 16
-    assert len(normalised("triton", source, {})) == 16
+    assert len(normalised("toy-py", source, {})) == 16
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=200))
@@ -151,9 +153,9 @@ def test_the_lexer_loses_nothing_but_gaps(source):
 
 
 def test_python_forgets_comments_and_layout():
-    one = normalised("triton", "def f(x):\n    return x + 1  # one\n", {})
-    assert one == normalised("triton", "def f( x ):\n\n  return (x + 1)\n", {})
-    assert one != normalised("triton", "def f(x):\n    return x + 2\n", {})
+    one = normalised("toy-py", "def f(x):\n    return x + 1  # one\n", {})
+    assert one == normalised("toy-py", "def f( x ):\n\n  return (x + 1)\n", {})
+    assert one != normalised("toy-py", "def f(x):\n    return x + 2\n", {})
 
 
 def test_a_candidate_is_complete():

@@ -8,6 +8,8 @@ from kernelwright.candidates.header import MAX_BYTES, parse
 from kernelwright.errors import HeaderError
 from kernelwright.records.candidate import Header
 
+pytestmark = pytest.mark.usefixtures("toy_languages")
+
 FULL = """#include <cmath>
 // /// kernelwright
 // strategy = "three-pass"
@@ -48,7 +50,7 @@ def test_everything_is_read():
 
 def test_python_comments():
     text = header('strategy = "rows"', "tune.num_warps = [4, 8]", sign="#") + "import triton\n"
-    assert parse(text, "triton").tune == {"num_warps": (4, 8)}
+    assert parse(text, "toy-py").tune == {"num_warps": (4, 8)}
     assert parse(text, "cpp") == Header()
 
 
@@ -163,7 +165,7 @@ _LINE = st.one_of(
 )  # fmt: skip
 
 
-@given(st.lists(_LINE, max_size=12), st.sampled_from(["cpp", "triton"]))
+@given(st.lists(_LINE, max_size=12), st.sampled_from(["cpp", "toy-py"]))
 def test_any_text_gives_a_header_or_a_header_error(lines, language):
     try:
         found = parse("\n".join(lines), language)

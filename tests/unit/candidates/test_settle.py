@@ -33,8 +33,9 @@ def test_a_file_without_tunables_is_left_alone():
     assert settle(source, "cpp", {}) == source
 
 
+@pytest.mark.usefixtures("toy_languages")
 def test_texts_survive_quotes_and_backslashes():
     source = '# /// kernelwright\n# tune.X = ["a", "b\\"c\\\\"]\n# ///\nx = 1\n'
     chosen = {"X": 'b"c\\'}
-    header = parse(settle(source, "triton", chosen), "triton")
+    header = parse(settle(source, "toy-py", chosen), "toy-py")
     assert header.tune["X"] == ('b"c\\', "a")

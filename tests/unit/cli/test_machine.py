@@ -215,8 +215,9 @@ def test_tasks_show(capsys):
     out = capsys.readouterr().out
     assert 'extern "C" int softmax(const float* x, float* y, int64_t M, int64_t N);' in out
     assert "workload" not in out
-    assert main(["tasks", "show", "softmax", "--contract", "cuda"]) == 0
-    assert "__nv_bfloat16* x" in capsys.readouterr().out
+    code, (found,) = said(capsys, "tasks", "show", "softmax", "--contract", "fortran")
+    assert (code, found["error"]) == (2, "unknown language 'fortran'")
+    assert found["hint"] == "known: cpp"
     assert main(["tasks", "show", "softmax"]) == 0
     out = capsys.readouterr().out
     assert "cpu-1024x4096" in out

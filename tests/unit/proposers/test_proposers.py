@@ -11,7 +11,7 @@ from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.candidates.tunables import space
 from kernelwright.errors import UsageError
 from kernelwright.proposers.base import Context, context_for, main_workload
-from kernelwright.proposers.experts import Experts, defaults
+from kernelwright.proposers.experts import defaults
 from kernelwright.proposers.start import Start
 from kernelwright.proposers.tune import Tune
 from kernelwright.records.evaluation import Evaluation
@@ -41,22 +41,9 @@ def passed(candidate, rung=Rung.SCREEN):
     return Evaluation(candidate=candidate.id, rung=rung, outcome=Outcome.PASSED)
 
 
-class TestTuneContract(ProposerContract):
-    def make(self, context):
-        return Tune(context)
-
-
 class TestStartContract(ProposerContract):
     def make(self, context):
         return Start(context)
-
-
-class TestExpertsContract(ProposerContract):
-    def context(self, seed=0):
-        return context(softmax(), M=1024, N=4096)
-
-    def make(self, context):
-        return Experts(context)
 
 
 def test_experts_are_every_structure_once_at_valid_numbers():

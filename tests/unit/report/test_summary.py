@@ -1,5 +1,6 @@
 """A run on one screen."""
 
+import dataclasses
 import re
 
 import pytest
@@ -58,6 +59,14 @@ def test_without_a_winner_outcomes_are_shown():
 )
 def test_what_to_paste(status, won, start):
     assert report.paste(samples.summary(status, won=won))[0].startswith(start)
+
+
+def test_a_run_of_a_language_that_is_gone_can_still_be_shown():
+    found = samples.summary()
+    gone = found.best.model_copy(update={"language": "gone"})
+    found = dataclasses.replace(found, best=gone)
+    assert "(gone, " in report.run_text(found)
+    assert report.paste(found) == []
 
 
 @pytest.mark.parametrize("won", [True, False])

@@ -2,10 +2,12 @@
 
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelwright.records.rung import Rung
+from kernelwright.search import ladder as rules
 from kernelwright.search.ladder import Ladder
 from kernelwright.search.score import Score
 
@@ -158,10 +160,34 @@ def test_a_first_rung_that_orders_badly_bars_nobody():
         assert (made.otherwise_idle(only_hopeful=False) == ("low", Rung.SCREEN)) is not barred
 
 
+def tau(below, above):
+    """Kendall's, the slow way: ties count for neither side."""
+    pairs = [(a, b) for a in range(len(below)) for b in range(a)]
+    signs = [(below[a] - below[b]) * (above[a] - above[b]) for a, b in pairs]
+    return sum((sign > 0) - (sign < 0) for sign in signs) / len(pairs)
+
+
 @given(st.permutations(range(8)), st.permutations(range(8)))
 def test_agreement_is_kendalls_tau(below, above):
     made = two_rungs([float(low) for low in below], [float(high) for high in above])
-    pairs = [(a, b) for a in range(8) for b in range(a)]
-    signs = [(below[a] - below[b]) * (above[a] - above[b]) for a, b in pairs]
-    tau = sum((sign > 0) - (sign < 0) for sign in signs) / len(pairs)
-    assert made._steps[Rung.SMOKE].orders_badly() is (tau < 0.3)
+    assert made._steps[Rung.SMOKE].orders_badly() is (tau(below, above) < 0.3)
+
+
+few = st.integers(-3, 3).map(float)
+
+
+@given(st.lists(st.tuples(few, few), min_size=6, max_size=40), st.integers(6, 12))
+def test_only_the_latest_pairs_count(pairs, most):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rules, "LATEST", most)
+        made = two_rungs(*zip(*pairs, strict=True))
+    latest = pairs[-most:]
+    assert made._steps[Rung.SMOKE].orders_badly() is (tau(*zip(*latest, strict=True)) < 0.3)
+
+
+def test_a_rung_that_has_come_to_order_well_is_strict_again():
+    falling = [(0.001 * at, -0.001 * at) for at in range(200)]
+    rising = [(0.001 * at, 0.001 * at) for at in range(200)]
+    assert two_rungs(*zip(*falling, strict=True))._steps[Rung.SMOKE].orders_badly()
+    made = two_rungs(*zip(*falling, *rising, strict=True))
+    assert not made._steps[Rung.SMOKE].orders_badly()

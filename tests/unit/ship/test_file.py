@@ -73,12 +73,6 @@ def test_without_a_winner_there_is_nothing_to_ship(status, hint, won):
     assert hint in caught.value.hint
 
 
-def test_other_languages_are_refused():
-    who = samples.candidate().model_copy(update={"language": "triton"})
-    with pytest.raises(UsageError, match="triton"):
-        file.export(dataclasses.replace(samples.summary(), best=who))
-
-
 @pytest.mark.parametrize("opening", ["/////kernelwright", "  //  ///  kernelwright  "])
 def test_a_header_is_found_however_it_is_spaced(opening):
     source = samples.SOURCE.replace("// /// kernelwright", opening)

@@ -1,6 +1,5 @@
-"""Beside the database: artifacts, run folders, tables, and where all of it lies."""
+"""Beside the database: whole files, run folders, tables, and where all of it lies."""
 
-import hashlib
 import json
 import subprocess
 import sys
@@ -9,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.candidates.settle import settled
+from kernelwright.candidates.settle import best_file
 from kernelwright.errors import StoreError
 from kernelwright.records.run import Budget, RunSpec
 from kernelwright.search.loop import start_run
 from kernelwright.store import location
-from kernelwright.store.artifacts import Artifacts, write_atomically
+from kernelwright.store.files import write_atomically
 from kernelwright.store.folders import export, to_toml
 from kernelwright.store.frames import rows, to_frame
 from kernelwright.store.location import default_url
@@ -37,31 +36,6 @@ def finished(tmp_path):
     store.close()
 
 
-def test_an_artifact_is_named_by_its_content(tmp_path):
-    artifacts = Artifacts(tmp_path / "artifacts")
-    digest = artifacts.put(b"\x7fELF")
-    assert digest == hashlib.sha256(b"\x7fELF").hexdigest()
-    assert artifacts.put(b"\x7fELF") == digest
-    assert artifacts.get(digest) == b"\x7fELF"
-    assert [file.name for file in artifacts.folder.rglob("*") if file.is_file()] == [digest[2:]]
-
-
-@pytest.mark.parametrize("name", ["../../etc/passwd", "", "A" * 64, "a" * 63, "a" * 64 + "\n"])
-def test_a_name_cannot_leave_the_folder(tmp_path, name):
-    with pytest.raises(StoreError, match="not the name"):
-        Artifacts(tmp_path).get(name)
-
-
-def test_a_damaged_or_missing_artifact_is_noticed(tmp_path):
-    artifacts = Artifacts(tmp_path)
-    digest = artifacts.put(b"right")
-    artifacts.path(digest).write_bytes(b"wrong")
-    with pytest.raises(StoreError, match="damaged"):
-        artifacts.get(digest)
-    with pytest.raises(StoreError, match="missing"):
-        artifacts.get("0" * 64)
-
-
 def test_a_file_is_old_or_new_never_between(tmp_path, monkeypatch):
     target = tmp_path / "file"
     target.write_text("old")
@@ -75,9 +49,6 @@ def test_a_file_is_old_or_new_never_between(tmp_path, monkeypatch):
             write_atomically(target, b"new")
     assert target.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
-    artifacts = Artifacts(target)
-    with pytest.raises(StoreError, match="cannot be written"):
-        artifacts.put(b"content")
 
 
 def test_a_runs_folder_is_derived_and_can_be_made_again(finished):
@@ -89,7 +60,7 @@ def test_a_runs_folder_is_derived_and_can_be_made_again(finished):
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()
-    assert export(store, summary.run.id, text=settled) == folder
+    assert export(store, summary.run.id, best_file=best_file) == folder
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
     table = tomllib.loads(before["run.toml"].decode())
     assert table["best"] == summary.best.id
@@ -101,11 +72,23 @@ def test_a_runs_folder_is_derived_and_can_be_made_again(finished):
     assert {"opened", "champion", "stopped"} <= {line["kind"] for line in lines}
 
 
+def test_a_best_of_before_goes_from_the_runs_own_folder_and_from_no_other(finished, tmp_path):
+    store, summary = finished
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    for folder in (summary.folder, other):
+        (folder / "best.py").write_text("")
+    export(store, summary.run.id, best_file=best_file)
+    export(store, summary.run.id, other, best_file=best_file)
+    assert {file.name for file in summary.folder.glob("best.*")} == {"best.cpp"}
+    assert {file.name for file in other.glob("best.*")} == {"best.cpp", "best.py"}
+
+
 def test_a_folder_that_cannot_be_written_is_explained(finished, tmp_path):
     store, summary = finished
     (tmp_path / "taken").write_text("")
     with pytest.raises(StoreError) as problem:
-        export(store, summary.run.id, tmp_path / "taken")
+        export(store, summary.run.id, tmp_path / "taken", best_file=best_file)
     assert "runs export" in problem.value.hint
 
 

@@ -71,18 +71,19 @@ def test_the_order_is_inputs_outputs_scalars_axes():
     assert [one.value for one in found[-3:]] == [0.5, 4, 10]
 
 
+@pytest.mark.usefixtures("toy_languages")
 def test_prototypes_are_exact():
     task = make()
     assert contract.prototype(task, "cpp").splitlines()[-1] == (
         'extern "C" int demo(const float* x, const int64_t* x_strides, const int64_t* label, '
         "float* y, float eps, int64_t M, int64_t N);"
     )
-    assert contract.prototype(task, "cuda", "gpu").splitlines()[-1] == (
-        'extern "C" int demo(const __nv_bfloat16* x, const int64_t* x_strides, '
-        "const int64_t* label, __nv_bfloat16* y, float eps, int64_t M, int64_t N, "
-        "cudaStream_t stream);"
+    assert contract.prototype(task, "toy-c", "gpu").splitlines()[-1] == (
+        'extern "C" int demo(const toy_bfloat16* x, const int64_t* x_strides, '
+        "const int64_t* label, toy_bfloat16* y, float eps, int64_t M, int64_t N, "
+        "toyStream_t stream);"
     )
-    python = contract.prototype(task, "triton", "gpu").splitlines()
+    python = contract.prototype(task, "toy-py", "gpu").splitlines()
     assert python[-1] == "def demo(x, label, y, eps, M, N): ..."
     assert "# label: [M] int64, contiguous, read only, values from 0 to below N" in python
     assert "uint16_t* x" in contract.prototype(

@@ -46,15 +46,6 @@ def test_a_built_in_task_is_read_without_running_anything(name):
     assert 'extern "C"' in task.baseline
 
 
-def test_a_suite_is_a_list_of_tasks():
-    assert suites.expand("suite:core") == CORE
-    assert len(CORE) == 12
-    assert suites.expand("softmax") == ("softmax",)
-    with pytest.raises(TaskError, match="unknown suite 'cor'") as caught:
-        suites.expand("suite:cor")
-    assert "'core'" in caught.value.hint
-
-
 def test_an_unknown_name_brings_the_nearest():
     with pytest.raises(TaskError, match="unknown task 'sofmax'") as caught:
         load_task("sofmax", inspector=refuse)

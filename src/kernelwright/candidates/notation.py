@@ -1,0 +1,76 @@
+"""How a language is written: what its files are called, how they comment, what its types are.
+
+Whoever reads or writes a candidate's text asks here; the answer stands in the language's own
+class, and nowhere else. Refuses to know how anything is built.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kernelwright import plugins
+from kernelwright.errors import UsageError
+from kernelwright.records.task import Device
+
+
+@dataclass(frozen=True)
+class Notation:
+    """The text of one language."""
+
+    endings: tuple[str, ...]
+    """Of its files, with the dot; the first is the one that we write."""
+    comment: str
+    """What begins a comment that ends with its line."""
+    types: Mapping[str, str] = field(default_factory=dict)
+    """For kernels with C's calling convention: the name of each element type. Empty: a kernel is
+    a Python function."""
+    last: str = ""
+    """Declaration of an argument behind all others, for example of a stream."""
+    device: Device = "cpu"
+    """Where its kernels usually run: a prototype shows the types of that device's workload."""
+    marker: str = ""
+    """Pattern that is found in its files only; needed where another language has its ending."""
+
+    @property
+    def like_c(self) -> bool:
+        """Whether it has C's tokens, macros and calling convention."""
+        return bool(self.types)
+
+    def header_lines(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        """The lines that open and close a candidate's header."""
+        sign = re.escape(self.comment)
+        return re.compile(rf"\s*{sign}\s*///\s*kernelwright\s*"), re.compile(rf"\s*{sign}\s*///\s*")
+
+
+def notation(language: str) -> Notation:
+    """How that language is written.
+
+    Raises:
+        UsageError: there is no such language; names those there are.
+    """
+    found: Notation = plugins.load("languages", language).notation
+    return found
+
+
+def language_of(path: Path, source: str) -> str:
+    """The language of a file: by its ending, and by its text where several share the ending.
+
+    Raises:
+        UsageError: its ending names no language.
+    """
+    known = {name: notation(name) for name in plugins.names("languages")}
+    fitting = [name for name, written in known.items() if path.suffix in written.endings]
+    if not fitting:
+        endings = dict.fromkeys(ending for one in known.values() for ending in one.endings)
+        raise UsageError(
+            f"{path}: its ending names no language", hint=f"known: {', '.join(endings)}"
+        )
+    return next(_by_text(fitting, known, source), fitting[0])
+
+
+def _by_text(fitting: list[str], known: Mapping[str, Notation], source: str) -> Iterator[str]:
+    """Languages whose marker is found, then those that have none."""
+    marked = [name for name in fitting if known[name].marker]
+    yield from (name for name in marked if re.search(known[name].marker, source, re.MULTILINE))
+    yield from (name for name in fitting if name not in marked)

@@ -1,0 +1,181 @@
+"""A comparison's places: fresh processes and buffers, one secret a place, checks on leaving."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from kernelwright.checks.finding import Finding, Rejected
+from kernelwright.evaluation.places import OTHERS, Places
+from kernelwright.evaluation.ring import Inputs, Ring
+from kernelwright.evaluation.sides import CandidateSide, RingSide
+from kernelwright.evaluation.worker import Ran
+from kernelwright.records.outcome import Outcome
+from kernelwright.records.rung import Rung, RungPlan
+from kernelwright.records.task import Case, Shaped
+
+CASE = Case(
+    workload="w",
+    device="cpu",
+    inputs=(Shaped(name="x", shape=(64,), dtype="float32"),),
+    outputs=(Shaped(name="y", shape=(64,), dtype="float32"),),
+    scalars=(),
+    axes={},
+)
+BASE = {"x": np.random.default_rng(1).standard_normal(64).astype(np.float32)}
+
+
+class Worker:
+    """Claims a microsecond a call."""
+
+    def run(self, order, deadline):
+        return Ran((1000,) * len(order), 1100 * len(order))
+
+
+class Trial:
+    """Remembers its moves."""
+
+    deadline = 1.0
+
+    def __init__(self):
+        self.worker, self.moves, self.bound = Worker(), [], []
+
+    def move(self, worker):
+        self.worker = worker
+        self.moves.append(worker)
+
+    def bind(self, ring):
+        self.bound.append(ring)
+
+
+class Bench:
+    """Buffers that are new after every move, and seeds that depend on everything asked."""
+
+    strongest = "loop"
+    flush = staticmethod(lambda: None)
+    task = SimpleNamespace(tolerance=SimpleNamespace(k=4.0))
+
+    def __init__(self):
+        self.moves, self.rivals, self.answers = 0, [], self
+
+    def seed(self, *parts):
+        return abs(hash(parts)) % 2**32
+
+    def base(self, case):
+        return SimpleNamespace(contents=BASE)
+
+    def ring(self, case, owner="candidate"):
+        made = Ring(Inputs(case, 3, sealed=True))
+        made.inputs.fill(BASE)
+        return made
+
+    def move(self, case):
+        self.moves += 1
+
+    def rival_side(self, name, case, secret):
+        self.rivals.append(name)
+        return RingSide(Worker(), self.ring(case, "rival"), BASE, secret, self.flush, 1.0)
+
+
+@pytest.fixture
+def made():
+    """Makes the places of a comparison with a baseline; its bench and trial come with it."""
+
+    def places(baseline="loop", *, placements=8, looks=(30, 100), **plan):
+        job = SimpleNamespace(
+            number=7,
+            plan=RungPlan(
+                rung=Rung.CONFIRM,
+                stages=(),
+                workloads="all",
+                looks=looks,
+                placements=placements,
+                **plan,
+            ),
+        )
+        bench, trial = Bench(), Trial()
+        return Places(job, bench, trial, CASE, baseline, looks, Worker), bench, trial
+
+    return places
+
+
+def visit(places):
+    """Go to a place and run a block on either side."""
+    sides = places()
+    for side in sides:
+        side.block()
+    return sides
+
+
+@pytest.mark.parametrize(
+    ("baseline", "placements", "count"),
+    [("loop", 8, 8), ("numpy", 8, OTHERS), ("numpy", 1, 1), ("loop", 1, 1)],
+)
+def test_a_baseline_that_is_not_the_strongest_gets_fewer_places(made, baseline, placements, count):
+    places, _, _ = made(baseline, placements=placements)
+    assert places.count == count
+
+
+def test_the_first_place_is_where_the_candidate_is_already(made):
+    places, bench, trial = made()
+    visit(places)
+    assert (trial.moves, bench.moves) == ([], 0)
+
+
+def test_another_place_is_another_process_and_other_buffers(made):
+    places, bench, trial = made("numpy")
+    first, second = visit(places), visit(places)
+    assert trial.moves == [trial.worker]
+    assert bench.moves == 1
+    assert bench.rivals == ["numpy", "numpy"]
+    assert first[0].worker is not second[0].worker
+    assert first[0].ring is not second[0].ring
+    assert trial.bound == [first[0].ring, second[0].ring]
+
+
+def test_both_sides_of_a_pair_see_the_same_contents_and_no_place_sees_anothers(made):
+    places, _, _ = made()
+    found = [visit(places) for _ in range(4)]
+    assert all(side.secret == rival.secret for side, rival in found)
+    assert len({side.secret for side, _ in found}) == 4
+
+
+def test_clocks_are_those_of_the_last_place_that_was_left(made):
+    places, _, _ = made()
+    visit(places)
+    assert places.clocks == {}
+    places.leave()
+    assert places.clocks == {"worker": 1.0, "wall": pytest.approx(1.1)}
+    places.leave()  # nothing is left to leave
+    assert places.clocks["worker"] == 1.0
+
+
+def test_what_is_found_on_leaving_ends_the_comparison_where_it_is(made, monkeypatch):
+    places, bench, trial = made()
+    visit(places)
+
+    def wrong(side):
+        raise Rejected(Finding(Outcome.STALE_OR_CACHED_OUTPUT, "a timed call was wrong"))
+
+    monkeypatch.setattr(CandidateSide, "finish", wrong)
+    with pytest.raises(Rejected, match="wrong"):
+        places()
+    assert (trial.moves, bench.moves) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("share", "most", "expected"), [(0.2, 100, 0.2), (0.2, 400, 0.1), (0.0, 400, 0.0)]
+)
+def test_long_comparisons_are_validated_in_part(made, monkeypatch, share, most, expected):
+    seen = []
+    monkeypatch.setattr(
+        CandidateSide, "inspect", lambda self, *given: seen.append(given), raising=True
+    )
+    places, bench, _ = made(looks=(30, most), checked_share=share, checked_least=3)
+    places()
+    answers, k, found, least, blocks = seen[0]
+    assert answers is bench.answers
+    assert (k, found, least) == (4.0, pytest.approx(expected), 3)
+    assert blocks == 30 // 8
