@@ -29,17 +29,8 @@ from kernelwright.records.task import (
 )
 from kernelwright.tasks.memory import check_memory
 from kernelwright.tasks.notes import notes
+from kernelwright.tasks.dtypes import CPP_TYPES, CUDA_TYPES
 
-CPP_TYPES = {
-    "float64": "double", "float32": "float", "float16": "_Float16", "bfloat16": "uint16_t",
-    "float8_e4m3fn": "uint8_t", "float8_e5m2": "uint8_t", "int64": "int64_t",
-    "int32": "int32_t", "int16": "int16_t", "int8": "int8_t", "uint8": "uint8_t", "bool": "bool",
-}  # fmt: skip
-"""Element types in C++: bfloat16 and float8 as their bits, since g++ 12 has no such types."""
-CUDA_TYPES = CPP_TYPES | {
-    "float16": "__half", "bfloat16": "__nv_bfloat16",
-    "float8_e4m3fn": "__nv_fp8_e4m3", "float8_e5m2": "__nv_fp8_e5m2",
-}  # fmt: skip
 NARROW = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 """Types too narrow to sum in; a scalar of one is rounded to it and passed as ``float``."""
 
@@ -163,7 +154,7 @@ def prototype(
         raise TaskError(f"task {task.name!r} has no workload")
     case = resolve(task, found)
     if language in ("triton", "torch"):
-        return _python_form(task, case)
+        return _python_form(task, case, language)
     return _c_form(task, case, language, workspace)
 
 
@@ -183,7 +174,7 @@ def scalar_value(dtype: str, value: float) -> float | int | bool:
     return float(np.float32(value).astype(getattr(ml_dtypes, dtype, np.float16)))
 
 
-def _c_form(task: Task, case: Case, language: str, workspace: bool) -> str:
+def _c_form(task: Task, case: Case, language: Language, workspace: bool) -> str:
     types = CUDA_TYPES if language == "cuda" else CPP_TYPES
     words = []
     for item in arguments(case):
@@ -198,13 +189,13 @@ def _c_form(task: Task, case: Case, language: str, workspace: bool) -> str:
         words.append("void* workspace")
     if language == "cuda":
         words.append("cudaStream_t stream")
-    lines = [f"// {line}" for line in notes(task, case)]
+    lines = [f"// {line}" for line in notes(task, case, language)]
     return "\n".join([*lines, f'extern "C" int {task.entry}({", ".join(words)});'])
 
 
-def _python_form(task: Task, case: Case) -> str:
+def _python_form(task: Task, case: Case, language: Language) -> str:
     words = [item.name for item in arguments(case) if item.kind != "strides"]
-    lines = [f"# {line}" for line in notes(task, case)]
+    lines = [f"# {line}" for line in notes(task, case, language)]
     return "\n".join([*lines, f"def {task.entry}({', '.join(words)}): ..."])
 
 

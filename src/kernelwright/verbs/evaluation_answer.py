@@ -7,9 +7,14 @@ from pydantic import BaseModel
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Build, Diagnosis, Evaluation
 from kernelwright.records.measurement import Comparison, Measurement, Roofline, Times
+from kernelwright.records.rung import Rung
 from kernelwright.report import summary as report
 from kernelwright.report import text
 from kernelwright.verbs import base
+
+
+ONLY_BUILT = "a draft is built and no more: nothing was run, and no result was checked"
+"""What a draft that passed says, so that nobody takes it for a right answer."""
 
 
 class CheckRow(BaseModel):
@@ -172,11 +177,12 @@ class EvaluationAnswer(base.Answer):
             found: the verdict.
             main: name of the workload whose measurement is shown; by default the first measured.
         """
+        only_built = found.passed and found.rung is Rung.DRAFT
         chosen = [one for one in found.measurements if one.workload == main]
         measured = (*chosen, *found.measurements)
         answer = cls(
             outcome=found.outcome.value,
-            reason=found.reason,
+            reason=ONLY_BUILT if only_built else found.reason,
             evidence=base.plain(found.evidence),
             checks=tuple(
                 CheckRow(name=one.name, outcome=one.outcome.value, seconds=one.seconds)
@@ -213,8 +219,10 @@ class EvaluationAnswer(base.Answer):
         """Outcome, checks, comparisons, evidence."""
         found = self._evaluation
         who = f"({self.candidate.language}, {self.candidate.id})"
+        only_built = self.reason == ONLY_BUILT
+        outcome = "built, not run" if only_built else f"{self.outcome} at {self.rung}"
         head = [
-            f"outcome    {self.outcome} at {self.rung}",
+            f"outcome    {outcome}",
             f"candidate  {report.strategy(self._candidate)} {who}",
         ]
         if self.reason:
@@ -238,6 +246,8 @@ class EvaluationAnswer(base.Answer):
     def notes(self) -> list[str]:
         """What to do about a rejection, where the judge knows."""
         hint = self._evaluation.evidence.get("hint")
+        if self.reason == ONLY_BUILT:
+            hint = "--rung smoke makes the first call and compares its results"
         return [f"hint: {hint}"] if hint else []
 
     def _log(self) -> str:
