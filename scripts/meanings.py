@@ -5,7 +5,8 @@ from __future__ import annotations
 from kernelwright.records.outcome import Decision, Outcome
 
 MEANING = {
-    Outcome.PASSED: "every check of the rung passed; only then is there a time. At draft: it was built, no more",
+    Outcome.PASSED: "every check of the rung passed, which at draft means that it was built and no "
+    "more; only after a pass is there a time",
     Outcome.PARSE_ERROR: "the file or its header cannot be read",
     Outcome.BUILD_ERROR: "the compiler or the linker refused it; the log is kept",
     Outcome.BUILD_TIMEOUT: "the compiler did not end in time",

@@ -92,7 +92,7 @@ def evidence(evaluation: Evaluation, *, checks: bool = True) -> str:
         lines.append(text.labelled("checked", ", ".join(names)))
     if evaluation.sandbox.active or evaluation.sandbox.unavailable:
         lines.append(text.labelled("isolation", ", ".join(evaluation.sandbox.active) or "none"))
-    lines += [text.labelled("without", lacking) for lacking in evaluation.sandbox.unavailable]
+    lines += [text.labelled("lacking", layer) for layer in evaluation.sandbox.unavailable]
     missing = evaluation.evidence.get("missing_baselines", {}) if evaluation.passed else {}
     lines += [f"without    {name}: {reason}" for name, reason in missing.items()]
     found = labels(evaluation)
@@ -147,7 +147,9 @@ def _outcomes(summary: RunSummary) -> str:
         # A draft that passed was built, no more: it must not read as a right answer.
         rows["passed"] -= counts.only_built
         rows["built, not run"] = counts.only_built
-    found = sorted(((name, count) for name, count in rows.items() if count), key=lambda one: -one[1])
+    found = sorted(
+        ((name, count) for name, count in rows.items() if count), key=lambda one: -one[1]
+    )
     return text.table(("outcome", "candidates"), found, right=" r")
 
 

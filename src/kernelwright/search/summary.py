@@ -57,7 +57,7 @@ class RunSummary:
     counts: Counts
     spent: Spent
     folder: Path
-    budget: Budget = Budget()
+    budget: Budget = field(default_factory=Budget)
     """What was given, with what was added since."""
 
     def way_on(self) -> str:

@@ -27,9 +27,9 @@ from kernelwright.records.task import (
     Values,
     Workload,
 )
+from kernelwright.tasks.dtypes import CPP_TYPES, CUDA_TYPES
 from kernelwright.tasks.memory import check_memory
 from kernelwright.tasks.notes import notes
-from kernelwright.tasks.dtypes import CPP_TYPES, CUDA_TYPES
 
 NARROW = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 """Types too narrow to sum in; a scalar of one is rounded to it and passed as ``float``."""

@@ -14,7 +14,6 @@ from kernelwright.records.task import Task
 from kernelwright.tasks import suites
 from kernelwright.tasks.format import Format, Inputs, Inspector, Spec
 
-
 KERNELS = (".cpp", ".cc", ".cxx", ".c++", ".cu")
 """Endings of files that can be kernels and nothing else."""
 

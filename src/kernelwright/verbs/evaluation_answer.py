@@ -12,7 +12,6 @@ from kernelwright.report import summary as report
 from kernelwright.report import text
 from kernelwright.verbs import base
 
-
 ONLY_BUILT = "a draft is built and no more: nothing was run, and no result was checked"
 """What a draft that passed says, so that nobody takes it for a right answer."""
 
@@ -177,12 +176,11 @@ class EvaluationAnswer(base.Answer):
             found: the verdict.
             main: name of the workload whose measurement is shown; by default the first measured.
         """
-        only_built = found.passed and found.rung is Rung.DRAFT
         chosen = [one for one in found.measurements if one.workload == main]
         measured = (*chosen, *found.measurements)
         answer = cls(
             outcome=found.outcome.value,
-            reason=ONLY_BUILT if only_built else found.reason,
+            reason=ONLY_BUILT if found.passed and found.rung is Rung.DRAFT else found.reason,
             evidence=base.plain(found.evidence),
             checks=tuple(
                 CheckRow(name=one.name, outcome=one.outcome.value, seconds=one.seconds)
@@ -219,14 +217,10 @@ class EvaluationAnswer(base.Answer):
         """Outcome, checks, comparisons, evidence."""
         found = self._evaluation
         who = f"({self.candidate.language}, {self.candidate.id})"
-        only_built = self.reason == ONLY_BUILT
-        outcome = "built, not run" if only_built else f"{self.outcome} at {self.rung}"
-        head = [
-            f"outcome    {outcome}",
-            f"candidate  {report.strategy(self._candidate)} {who}",
-        ]
-        if self.reason:
-            head.insert(1, f"reason     {self.reason}")
+        outcome = f"{self.outcome} at {self.rung}"
+        head = [f"outcome    {'built, not run' if self.reason == ONLY_BUILT else outcome}"]
+        head += [f"reason     {self.reason}"] if self.reason else []
+        head.append(f"candidate  {report.strategy(self._candidate)} {who}")
         if self.measurement:
             times = self.measurement.time_us
             head.append(

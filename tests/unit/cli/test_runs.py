@@ -234,12 +234,8 @@ def test_a_killed_run_is_interrupted(interrupted, folder, capsys):
     with sqlite3.connect(folder / "runs.db") as connection:
         owner = f"{socket.gethostname()}:{2**22 + 1}:1"
         connection.execute("update runs set status = 'running', owner = ?", (owner,))
-        connection.execute(
-            "update runs set json = replace(json, '\"interrupted\"', '\"running\"')"
-        )
-        connection.execute(
-            "update runs set json = replace(json, 'interrupted by the user', '')"
-        )
+        connection.execute("update runs set json = replace(json, '\"interrupted\"', '\"running\"')")
+        connection.execute("update runs set json = replace(json, 'interrupted by the user', '')")
     connection.close()
     listed, shown, text = states(capsys)
     assert (listed, shown) == ("interrupted", "interrupted")

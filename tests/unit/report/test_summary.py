@@ -30,7 +30,7 @@ def test_evidence_is_shown():
     text = report.run_text(samples.summary())
     assert "80% of what bandwidth allows (floor 40 µs)" in text
     assert "static, smoke" in text
-    assert "isolation  rlimits, landlock\nwithout    pid namespace" in text
+    assert "isolation  rlimits, landlock\nlacking    pid namespace" in text
     assert "sums in float32" in text
     assert "plain loop THREADS=2" in text
     assert "cpu: Test 9000, 2 threads" in text
@@ -101,7 +101,7 @@ def test_lines_of_evidence_fit_a_terminal():
     lines = report.evidence(found).splitlines()
     assert max(map(len, lines)) <= 80
     said = " ".join("\n".join(lines).split())
-    assert f"isolation {', '.join(layers)} without hidden_memory: not in this kernel" in said
+    assert f"isolation {', '.join(layers)} lacking hidden_memory: not in this kernel" in said
 
 
 def test_the_confirmed_candidate_of_a_no_is_not_called_the_best():

@@ -85,18 +85,26 @@ def test_a_second_cut_is_again_a_budget_that_ended(store):
     assert replay_run(store, part.run.id).matches
 
 
+class SecondFullHangs(Real):
+    """The first candidate leads, the second keeps the device beyond any deadline."""
+
+    def judge(self, job):
+        found = super().judge(job)
+        fulls = sum(rung is Rung.FULL for _, _, rung in self.judged)
+        hangs = job.plan.rung is Rung.FULL and fulls == 2
+        return found.model_copy(update={"seconds": 100.0}) if hangs else found
+
+
+def alike(candidate):
+    return Truth(speedup=1.5)
+
+
 def test_the_confirm_of_the_leader_comes_before_any_other_new_look(store):
-    first, second = (one.source for one in made_up_candidates(2))
-
-    def truth(candidate):
-        hangs = {Rung.FULL: 100.0} if candidate.source == second else {}
-        return Truth(speedup=2.0 if candidate.source == first else 1.5, seconds=hangs)
-
-    part = begin(store, Real(truth), minutes=1)
+    part = begin(store, SecondFullHangs(alike), minutes=1)
     assert part.run.status == "budget"
     assert not store.evaluations(part.run.id, rung=Rung.CONFIRM)
     watcher = Watcher()
-    done = go_on(store, part, Real(truth), watcher, minutes=5)
+    done = go_on(store, part, Real(alike), watcher, minutes=5)
     assert done.run.status == "improved"
     looks = [rung for rung in watcher.rungs if rung > Rung.DRAFT]
     assert looks[0] is Rung.CONFIRM
@@ -115,7 +123,7 @@ def test_more_looks_for_a_budget_that_was_too_small(store):
 
 
 def test_a_winner_of_a_spent_budget_may_be_beaten_with_more(store):
-    part = begin(store, Real(), evaluations=5, effort="thorough")
+    part = begin(store, Real(), evaluations=16, effort="thorough")
     assert part.run.status == "improved"
     done = go_on(store, part, evaluations=60)
     assert done.run.status == "improved"
@@ -192,9 +200,7 @@ def test_a_run_that_ended_for_another_reason_is_refused(store):
 
 @settings(max_examples=25)
 @given(
-    parts=st.lists(
-        st.tuples(st.floats(0.1, 1.5), st.integers(1, 12)), min_size=2, max_size=4
-    ),
+    parts=st.lists(st.tuples(st.floats(0.1, 1.5), st.integers(1, 12)), min_size=2, max_size=4),
     slow=st.floats(0.1, 5),
     looks=st.integers(1, 3),
     seed=st.integers(0, 99),

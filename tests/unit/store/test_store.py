@@ -1,7 +1,7 @@
 """The store: what goes in comes out, what is wrong is explained, what was committed stays."""
 
-import sqlite3
 import socket
+import sqlite3
 import subprocess
 import sys
 
@@ -326,7 +326,7 @@ def test_the_present_status_is_the_one_of_now_not_the_one_written_last(store):
 
 
 def test_who_does_not_have_a_run_cannot_release_it(store, monkeypatch):
-    writer, run = begun(store)
+    _, run = begun(store)
     owner = store.owner(run.id)
     monkeypatch.setattr(leases, "me", lambda: "elsewhere:1:1")
     Writer(store).release(run.id)
