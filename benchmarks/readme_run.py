@@ -45,7 +45,7 @@ def main() -> None:
     if recording.has("run"):
         say("there already")
         return
-    words = ["optimize", chosen.task]
+    words = ["optimize", chosen.task, "--quiet"]
     if chosen.minutes:
         words += ["--minutes", f"{chosen.minutes:g}"]
     with tempfile.TemporaryDirectory(prefix="kernelwright-bench-") as folder:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from kernelwright.records.outcome import Decision, Outcome
 
 MEANING = {
-    Outcome.PASSED: "every check of the rung passed; only then is there a time",
+    Outcome.PASSED: "every check of the rung passed, which at draft means that it was built and no "
+    "more; only after a pass is there a time",
     Outcome.PARSE_ERROR: "the file or its header cannot be read",
     Outcome.BUILD_ERROR: "the compiler or the linker refused it; the log is kept",
     Outcome.BUILD_TIMEOUT: "the compiler did not end in time",
@@ -41,12 +42,12 @@ DECIDED = {
     Decision.UNDECIDED: "none of these, or too few pairs",
 }
 ENDINGS = {
-    "running": "not ended, or killed: resume goes on",
+    "running": "somebody works on it now",
     "improved": "a candidate was confirmed faster than the strongest baseline",
     "nothing_left_to_win": "a candidate was confirmed, within 5 % of the measured roofline",
     "no_improvement": "nothing that passed is faster than the strongest baseline",
-    "budget": "the budget ended before any candidate was confirmed",
-    "interrupted": "Ctrl-C: resume goes on",
+    "budget": "the budget ended before any candidate was confirmed: resume goes on with more",
+    "interrupted": "Ctrl-C, a fault or a kill: resume goes on",
 }
 CODES = (
     (0, "done; for `optimize`: a confirmed improvement, or nothing left to win"),

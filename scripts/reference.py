@@ -86,8 +86,9 @@ def cli() -> str:
     """Returns the page of commands."""
     head = (
         "# Commands\n\nEvery command also takes `--json` (one JSON object on standard output, "
-        "JSONL for lists), `--debug` (tracebacks and the debug log) and `--help`. Data goes to "
-        "standard output; progress, errors and hints to standard error. `NO_COLOR` is honoured.\n"
+        "JSONL for lists), `--quiet` (no progress), `--debug` (tracebacks and the debug log) and "
+        "`--help`. Data goes to standard output; progress, errors and hints to standard error: a "
+        "bar on a terminal, plain lines elsewhere. `NO_COLOR` is honoured.\n"
     )
     codes = "## Exit codes\n\n" + rows(("code", "meaning"), CODES)
     return "\n".join([MARK, head, *map(command, table.VERBS), codes])

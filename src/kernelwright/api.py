@@ -87,8 +87,9 @@ def optimize(
         inputs: for a callable: example arguments, or a function that returns them.
         start: your own kernels to start from.
         observer: watches the search.
-        fields: ``effort``, ``minutes``, ``evaluations``, ``target``, ``store``, ``seed``,
-            ``threads`` and the other options of ``kernelwright optimize``.
+        fields: ``effort``, ``minutes``, ``evaluations``, ``target``, ``store``, ``seed`` (of the
+            search; the judge draws its own secrets), ``threads`` and the other options of
+            ``kernelwright optimize``.
 
     Returns:
         The run; an interrupted one says so in its status and can be given to ``resume``.
@@ -120,7 +121,7 @@ def evaluate(
         task: as for :func:`optimize`.
         candidate: a file, or C++ source (a text of more than one line).
         inputs: as for :func:`optimize`.
-        rung: ``draft``, ``smoke``, ``screen``, ``full`` or ``confirm``.
+        rung: ``draft`` (built, not run), ``smoke``, ``screen``, ``full`` or ``confirm``.
         fields: the other options of ``kernelwright evaluate``.
 
     Returns:
@@ -138,24 +139,30 @@ def evaluate(
 def resume(
     run: RunResult | str,
     *,
+    minutes: float | None = None,
+    evaluations: int | None = None,
     observer: Observer | None = None,
     store: str | None = None,
 ) -> RunResult:
-    """Go on with an interrupted run.
+    """Go on with a run that was interrupted, or that lacked budget.
 
     Args:
         run: the run, its id, the beginning of one, or ``latest``.
+        minutes: wall time to add to what was given; a run that ended for want of it goes on.
+        evaluations: looks to add, in the same way.
         observer: watches the search.
         store: where the run is, unless the settings say it.
 
     Raises:
-        UserError: there is no such run, or it is finished.
+        UserError: there is no such run, or it is finished and more budget changes nothing.
         JudgeError: the machinery broke.
     """
     if isinstance(run, RunResult):
         store = store or run._store
     name = run.id if isinstance(run, RunResult) else run
-    request = resume_verb.Request.of(run=name, store=store)
+    request = resume_verb.Request.of(
+        run=name, minutes=minutes, evaluations=evaluations, store=store
+    )
     return RunResult(resume_verb.run(request, observer=observer), store)
 
 

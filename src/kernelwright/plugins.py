@@ -24,6 +24,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal
 
 from kernelwright.errors import PrerequisiteError, UsageError
+from kernelwright.extras import how_to_add
 
 Kind = Literal["languages", "proposers", "parents", "executors", "exporters", "formats"]
 
@@ -72,7 +73,7 @@ def load(kind: Kind, name: str) -> Any:
             raise
         raise PrerequisiteError(
             f"{kind.removesuffix('s')} {name!r} needs the package {missing!r}, which is missing",
-            hint=f"pip install {missing}",
+            hint=how_to_add(missing),
         ) from problem
     raise UsageError(f"unknown {kind.removesuffix('s')} {name!r}", hint=nearest(name, names(kind)))
 

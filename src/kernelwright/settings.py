@@ -66,7 +66,7 @@ class Settings(BaseSettings):
     sandbox: Literal["auto", "require", "off"] = Field(
         "auto", description="isolation of candidates: auto, require or off"
     )
-    seed: int = Field(0, ge=0, description="seed of everything that is drawn")
+    seed: int = Field(0, ge=0, description="seed of the search; the judge draws its own secrets")
     store: str = Field("", description="file or URL that keeps every run; empty: the user's own")
     cache: Path = Field(
         default_factory=_cache_home, description="folder of built kernels and peaks"

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
+
+from kernelwright import extras
 
 ROOT = Path(__file__).parents[2]
 SHELL = ["scripts/setup", "scripts/check", "scripts/test", "scripts/bench", ".ci/run"]
@@ -37,6 +40,21 @@ def test_an_unknown_argument_is_refused_with_a_hint(name):
     assert done.returncode == 2
     assert "--nonsense" in done.stderr
     assert "hint: " in done.stderr
+
+
+@pytest.mark.parametrize(("package", "extra"), extras.EXTRAS.items())
+def test_what_a_hint_says_can_be_typed(package, extra):
+    """A hint about a missing package names an option of scripts/setup and an extra of ours."""
+    hint = extras.how_to_add(package)
+    assert f"scripts/setup --{extra} in a checkout" in hint
+    assert f"pip install 'kernelwright[{extra}]'" in hint
+    assert f"scripts/setup --{extra} " in run("scripts/setup", "--help").stdout
+    offered = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert any(one.startswith(package) for one in offered["optional-dependencies"][extra])
+
+
+def test_a_package_of_somebody_else_is_installed_by_its_name():
+    assert extras.how_to_add("numba") == "pip install numba"
 
 
 @pytest.fixture

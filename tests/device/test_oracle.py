@@ -334,4 +334,5 @@ def test_a_missing_framework_is_a_prerequisite(tmp_path):
     path.write_text("import torch\nclass Model(torch.nn.Module): ...\ndef get_inputs(): ...\n")
     with Oracle() as started, pytest.raises(PrerequisiteError, match="torch") as caught:
         load_task(path, inspector=started.inspect)
-    assert caught.value.hint == "pip install torch"
+    assert "scripts/setup --torch" in caught.value.hint
+    assert "pip install 'kernelwright[torch]'" in caught.value.hint

@@ -43,6 +43,8 @@ class Ledger:
         self.wall_s = 0.0
         self.device_s = 0.0
         self.evaluations = 0
+        self._settled = False
+        """Whether jobs in flight are given up, and charged for what they took."""
 
     @property
     def spent(self) -> Spent:
@@ -92,14 +94,25 @@ class Ledger:
 
     def lost_s(self) -> float:
         """Wall seconds charged when every job in flight was lost to a kill."""
+        if self._settled:
+            return 0.0
         return max((job.seconds for job in self.in_flight.values()), default=0.0)
+
+    def settle(self) -> None:
+        """The run ends: jobs in flight are given up, and what they took of the device is spent."""
+        looks = [job for job in self.in_flight.values() if job.rung > Rung.DRAFT]
+        self.device_s += sum(self.wall_s - job.since_s for job in looks)
+        self._settled = True
 
     def charge_lost(self) -> None:
         """Charge the jobs in flight as spent; they will be done again.
 
         The time between the last completion and the kill is unknown: the reservation stands in
-        for it, so that killing a run again and again cannot make its budget last for ever.
+        for it, so that killing a run again and again cannot make its budget last for ever. Jobs
+        that were given up at the end of a run cost no more than was charged then.
         """
+        if self._settled:
+            return
         looks = [job for job in self.in_flight.values() if job.rung > Rung.DRAFT]
         self.wall_s += self.lost_s()
         self.device_s += sum(job.seconds for job in looks)
@@ -113,6 +126,7 @@ class Ledger:
             confirm_s: what a confirm takes before its first look, as the executor expects.
         """
         self.confirm_s = confirm_s
+        self._settled = False
         self.wall_s = max(self.wall_s, wall_s)
         self.in_flight = {
             number: Reservation(job.rung, job.seconds, self.wall_s)

@@ -14,12 +14,34 @@ MOST_RESERVED = 0.5
 """Share of the wall budget that may be set aside: a short run must be able to begin."""
 
 
+def added(budget: Budget, more: Budget) -> Budget:
+    """A budget with more given; what has no limit keeps none."""
+    minutes, evaluations = budget.minutes, budget.evaluations
+    return Budget(
+        minutes=None if minutes is None else minutes + (more.minutes or 0.0),
+        evaluations=None if evaluations is None else evaluations + (more.evaluations or 0),
+    )
+
+
 class Limits:
     """The budget of a run, asked before every dispatch."""
 
     def __init__(self, budget: Budget) -> None:
-        self.wall_s = None if budget.minutes is None else budget.minutes * 60
-        self.evaluations = budget.evaluations
+        self.budget = budget
+
+    @property
+    def wall_s(self) -> float | None:
+        """Most wall seconds."""
+        return None if self.budget.minutes is None else self.budget.minutes * 60
+
+    @property
+    def evaluations(self) -> int | None:
+        """Most looks."""
+        return self.budget.evaluations
+
+    def add(self, more: Budget) -> None:
+        """More is given; what was spent stays spent."""
+        self.budget = added(self.budget, more)
 
     def allows(self, rung: Rung, ledger: Ledger, afterwards: Sequence[Rung]) -> bool:
         """Whether a job of that rung may begin now.

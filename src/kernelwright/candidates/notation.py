@@ -5,7 +5,7 @@ class, and nowhere else. Refuses to know how anything is built.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +25,8 @@ class Notation:
     types: Mapping[str, str] = field(default_factory=dict)
     """For kernels with C's calling convention: the name of each element type. Empty: a kernel is
     a Python function."""
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    """How an element type that needs explaining is to be read, after its name."""
     last: str = ""
     """Declaration of an argument behind all others, for example of a stream."""
     device: Device = "cpu"
@@ -36,6 +38,13 @@ class Notation:
     def like_c(self) -> bool:
         """Whether it has C's tokens, macros and calling convention."""
         return bool(self.types)
+
+    def in_words(self, dtypes: Iterable[str]) -> str:
+        """What each element type of a task is called here; repeated ones are said once."""
+        return "; ".join(
+            f"{dtype} is {self.types.get(dtype, f'torch.{dtype}')}{self.remarks.get(dtype, '')}"
+            for dtype in dict.fromkeys(dtypes)
+        )
 
     def header_lines(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
         """The lines that open and close a candidate's header."""

@@ -93,11 +93,11 @@ def _invoke(verb: Verb, values: dict[str, Any]) -> Any:
     from kernelwright.cli.progress import watching
 
     del values["as_json"]
-    debug = values.pop("debug")
+    debug, quiet = values.pop("debug"), values.pop("quiet")
     module = verb.load()
     given = {name: value for name, value in values.items() if value not in (None, ())}
     request = module.Request.of(**given)
-    with watching(sys.stderr, debug=debug) as observer:
+    with watching(sys.stderr, debug=debug, quiet=quiet) as observer:
         return module.run(request, observer=observer)
 
 

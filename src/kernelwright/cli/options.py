@@ -28,6 +28,7 @@ def common() -> list[click.Parameter]:
     """Options that every verb has."""
     return [
         click.Option(["--json", "as_json"], is_flag=True, help="print JSON on standard output"),
+        click.Option(["--quiet"], is_flag=True, help="no progress on standard error"),
         click.Option(["--debug"], is_flag=True, help="show tracebacks and the debug log"),
     ]
 

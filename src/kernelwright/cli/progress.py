@@ -1,4 +1,4 @@
-"""Progress for a person who watches a terminal; silence for a pipe."""
+"""Progress for whoever waits: a bar on a terminal, plain lines for a pipe or a log."""
 
 import logging
 import time
@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from kernelwright.cli import phrases
+from kernelwright.cli.lines import lines
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Session
 from kernelwright.records.run import Budget, Run, Spent
 from kernelwright.records.rung import Rung
-from kernelwright.report import summary as report
-from kernelwright.report import text
+from kernelwright.records.task import Task
 from kernelwright.search.observer import Observer, Progress
 from kernelwright.search.summary import RunSummary
 
@@ -25,12 +26,13 @@ SHOWN_AT_ONCE = 0.2
 
 
 @contextmanager
-def watching(stream: TextIO, *, debug: bool) -> Iterator[Observer | None]:
-    """An observer that draws on ``stream``, or None when nobody watches it.
+def watching(stream: TextIO, *, debug: bool, quiet: bool = False) -> Iterator[Observer | None]:
+    """An observer that draws on ``stream`` or writes to it; None for who wants quiet.
 
     Args:
         stream: standard error; bars are drawn only if it is a terminal.
         debug: send our log to the stream, from its lowest level.
+        quiet: no progress.
     """
     logging.basicConfig(
         stream=stream,
@@ -38,8 +40,12 @@ def watching(stream: TextIO, *, debug: bool) -> Iterator[Observer | None]:
         format="%(levelname)s %(name)s: %(message)s",
         force=True,
     )
-    if not stream.isatty():
+    if quiet:
         yield None
+        return
+    if not stream.isatty():
+        with lines(stream) as observer:
+            yield observer
         return
     from rich.console import Console
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -61,15 +67,16 @@ class Watcher(Observer):
         self._began = time.monotonic()
         self._changed = 0.0
 
-    def session(self, run: Run, session: Session) -> None:
+    def opening(self, task: Task) -> None:
+        """Say what takes a while before the first candidate."""
+        self._bars.update(self._line, description=f"{task.name}: timing the baselines")
+
+    def session(self, run: Run, session: Session, progress: Progress) -> None:
         """Say which run it is, and what there is to beat."""
         self._began = time.monotonic()
-        rivals = ", ".join(one.name for one in session.baselines if not one.missing)
-        self._say(f"run {run.id}: to beat: {rivals}; the strongest is {session.strongest}")
-        for one in session.baselines:
-            if one.missing:
-                self._say(f"without {one.name}: {one.missing}")
-        self._draw("first candidates", 0.0)
+        for line in phrases.begun(run, session):
+            self._say(line)
+        self._draw("first candidates", share(progress.spent, progress.budget))
 
     def dispatched(self, candidate: Candidate, rung: Rung) -> None:
         """Not shown: its answer is."""
@@ -95,18 +102,16 @@ class Watcher(Observer):
         self._changed = now
         self._draw(
             f"{progress.spent.evaluations} looks at {progress.drafted} candidates; "
-            f"{evaluation.rung.word} {_name(candidate)}: {evaluation.outcome.value}",
+            f"{evaluation.rung.word} {phrases.name(candidate)}: {evaluation.outcome.value}",
             share(progress.spent, progress.budget),
         )
 
     def champion(self, candidate: Candidate, evaluation: Evaluation, speedup: float) -> None:
         """Print the new leader with its rival and interval."""
-        for one in evaluation.comparisons[:1]:
-            self._say(
-                f"{time.monotonic() - self._began:5.0f} s  {_name(candidate)}: "
-                f"{text.ratio(one.ratio, one.low, one.high)} against {one.baseline} "
-                f"on {one.workload}, to be confirmed"
-            )
+        found = phrases.against(evaluation)
+        if found:
+            seconds = time.monotonic() - self._began
+            self._say(f"{seconds:5.0f} s  {phrases.name(candidate)}: {found}, to be confirmed")
 
     def _say(self, line: str) -> None:
         self._bars.console.print(line, markup=False)
@@ -123,7 +128,3 @@ def share(spent: Spent, budget: Budget) -> float:
     if budget.evaluations:
         shares.append(spent.evaluations / budget.evaluations)
     return min(1.0, max(shares))
-
-
-def _name(candidate: Candidate) -> str:
-    return report.strategy(candidate, short=True)

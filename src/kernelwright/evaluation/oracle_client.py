@@ -15,6 +15,7 @@ from kernelwright.errors import JudgeError, KernelwrightError, PrerequisiteError
 from kernelwright.evaluation.arena import Arena, Layout, plan
 from kernelwright.evaluation.channel import ChannelError, ChannelTimeout
 from kernelwright.evaluation.oracle_process import OracleProcess, signal_name
+from kernelwright.extras import how_to_add
 from kernelwright.records.task import Case, Shaped, Task
 from kernelwright.tasks import inputs
 
@@ -154,16 +155,12 @@ class Oracle:
         arena = self._shared(end)
         for place in layout.tensors:
             arena.view(place)[...] = contents[place.name]
-        answer = self._about(
-            case,
-            arena,
-            {
-                "do": "truth",
-                "layout": layout.to_json(),
-                "outputs": {part: found.to_json() for part, found in outputs.items()},
-            },
-        )
-        self.seconds = answer["seconds"]
+        message = {
+            "do": "truth",
+            "layout": layout.to_json(),
+            "outputs": {part: found.to_json() for part, found in outputs.items()},
+        }
+        self.seconds = self._about(case, arena, message)["seconds"]
         return {
             part: {place.name: arena.view(place).copy() for place in found.tensors}
             for part, found in outputs.items()
@@ -231,7 +228,7 @@ class Oracle:
             return answer
         kind, text = str(answer.get("kind", "")), str(answer["error"])
         if kind == "missing_torch":
-            raise PrerequisiteError(text, hint="pip install torch")
+            raise PrerequisiteError(text, hint=how_to_add("torch"))
         raise ReferenceFailure(kind, text, str(answer.get("details", "")))
 
     def _died(self, process: OracleProcess) -> KernelwrightError:

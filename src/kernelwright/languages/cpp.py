@@ -53,7 +53,16 @@ class Cpp:
     """
 
     name = "cpp"
-    notation = Notation(endings=(".cpp", ".cc", ".cxx", ".c++"), comment="//", types=TYPES)
+    notation = Notation(
+        endings=(".cpp", ".cc", ".cxx", ".c++"),
+        comment="//",
+        types=TYPES,
+        remarks={
+            "bfloat16": ", its bits: shifted left by 16 they are a float",
+            "float8_e4m3fn": ", its bits: sign, 4 of exponent, 3 of mantissa",
+            "float8_e5m2": ", its bits: sign, 5 of exponent, 2 of mantissa",
+        },
+    )
 
     def __init__(self, compiler: str = "", cache: Path | None = None) -> None:
         self._compiler = compiler

@@ -12,11 +12,11 @@ from kernelwright.report import text
 from kernelwright.search.summary import RunSummary
 
 STATUS = {
-    "running": "still running, or killed: resume goes on",
+    "running": "running",
     "improved": "improved",
     "nothing_left_to_win": "nothing left to win",
     "no_improvement": "no improvement",
-    "budget": "out of budget",
+    "budget": "out of budget, nothing is confirmed",
     "interrupted": "interrupted",
 }
 
@@ -39,20 +39,13 @@ def run_text(summary: RunSummary) -> str:
 
 def paste(summary: RunSummary) -> list[str]:
     """What to type next."""
-    run = summary.run.id
-    if summary.run.status in ("interrupted", "running"):
-        return [f"kernelwright runs resume {run}"]
     if summary.best and summary.run.status in ("improved", "nothing_left_to_win"):
         # A stored run may be older than the removal of its language.
         if summary.best.language not in plugins.names("languages"):
             return []
         name = summary.task.name + notation(summary.best.language).endings[0]
-        return [f"kernelwright ship {run} --as file --to {name}"]
-    if summary.run.status == "budget":
-        # Nothing was confirmed: what was seen cannot be shipped, but more time may do.
-        minutes = 2 * (summary.run.spec.budget.minutes or 1.5)
-        return [f"kernelwright optimize {summary.task.name} --minutes {minutes:g}"]
-    return []
+        return [f"kernelwright ship {summary.run.id} --as file --to {name}"]
+    return list(filter(None, [summary.way_on()]))
 
 
 def strategy(candidate: Candidate, *, short: bool = False) -> str:
@@ -99,16 +92,16 @@ def evidence(evaluation: Evaluation, *, checks: bool = True) -> str:
             f"(floor {text.duration(roof.floor_us)})"
         )
     if checks and evaluation.checks:
-        lines.append(f"checked    {', '.join(_once(one.name for one in evaluation.checks))}")
+        names = _once(one.name for one in evaluation.checks)
+        lines.append(text.labelled("checked", ", ".join(names)))
     if evaluation.sandbox.active or evaluation.sandbox.unavailable:
-        active = ", ".join(evaluation.sandbox.active) or "none"
-        lacking = ", ".join(evaluation.sandbox.unavailable)
-        lines.append(f"isolation  {active}" + (f"; not available: {lacking}" if lacking else ""))
+        lines.append(text.labelled("isolation", ", ".join(evaluation.sandbox.active) or "none"))
+    lines += [text.labelled("lacking", layer) for layer in evaluation.sandbox.unavailable]
     missing = evaluation.evidence.get("missing_baselines", {}) if evaluation.passed else {}
     lines += [f"without    {name}: {reason}" for name, reason in missing.items()]
     found = labels(evaluation)
     if found:
-        lines.append(f"labels     {'; '.join(found)}")
+        lines.append(text.labelled("labels", "; ".join(found)))
     return "\n".join(lines)
 
 
@@ -152,7 +145,15 @@ def _head(summary: RunSummary) -> str:
 
 
 def _outcomes(summary: RunSummary) -> str:
-    found = sorted(summary.counts.by_outcome.items(), key=lambda one: -one[1])
+    counts = summary.counts
+    rows = dict(counts.by_outcome)
+    if counts.only_built:
+        # A draft that passed was built, no more: it must not read as a right answer.
+        rows["passed"] -= counts.only_built
+        rows["built, not run"] = counts.only_built
+    found = sorted(
+        ((name, count) for name, count in rows.items() if count), key=lambda one: -one[1]
+    )
     return text.table(("outcome", "candidates"), found, right=" r")
 
 

@@ -1,5 +1,6 @@
 """Plain tables and numbers. No colour and no width of a terminal: what is printed can be pasted."""
 
+import textwrap
 from collections.abc import Iterable, Sequence
 
 
@@ -20,6 +21,18 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], right: str 
             for cell, width, side in zip(row, widths, sides, strict=True)
         ).rstrip()
         for row in cells
+    )
+
+
+def labelled(label: str, words: str) -> str:
+    """Words beside a label, what does not fit into 80 columns below themselves."""
+    return textwrap.fill(
+        words,
+        80,
+        initial_indent=f"{label:<9}  ",
+        subsequent_indent=" " * 11,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 

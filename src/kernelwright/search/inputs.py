@@ -6,15 +6,19 @@ found when it was opened, what came back and when, and that the time was over.
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Literal
 
+from kernelwright.budget.limits import Limits, added
 from kernelwright.executors.base import Executor
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import JudgeJob, Session
+from kernelwright.records.run import Budget, Run
 from kernelwright.records.rung import Rung
 from kernelwright.records.task import Task
+from kernelwright.store.step import Event
 from kernelwright.store.store import Store
 
 Clock = Callable[[], float]
@@ -33,6 +37,8 @@ class Opened:
     looks: int
     """Looks that may be in flight."""
     wall_s: float
+    more: Budget | None = None
+    """What was added to the budget when the run was taken up again."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,7 @@ class Live:
     """An executor and a clock."""
 
     def __init__(
-        self, executor: Executor, clock: Clock | None, base_s: float, limit_s: float | None
+        self, executor: Executor, clock: Clock | None, base_s: float, limits: Limits
     ) -> None:
         """Prepare.
 
@@ -66,21 +72,21 @@ class Live:
             executor: where jobs go.
             clock: seconds, monotonic; default the machine's.
             base_s: wall seconds that the run has already spent.
-            limit_s: the run's wall budget.
+            limits: of the run.
         """
         self._executor = executor
         self._clock = clock or time.monotonic
-        self._base_s, self._limit_s = base_s, limit_s
+        self._base_s, self._limits = base_s, limits
         self._began = self._clock()
         self._queues: dict[Lane, deque[JudgeJob]] = {"draft": deque(), "look": deque()}
         self._free: dict[Lane, int] = {"draft": 0, "look": 0}
         self._lanes: dict[int, Lane] = {}
 
-    def open(self, task: Task) -> Opened:
-        """Open the executor."""
+    def open(self, task: Task, more: Budget | None = None) -> Opened:
+        """Open the executor, with more budget than the run had before."""
         session = self._executor.open(task)
         self._free = capacities(self._executor)
-        return Opened(session, self._free["draft"], self._free["look"], self._now())
+        return Opened(session, self._free["draft"], self._free["look"], self._now(), more)
 
     def send(self, jobs: Sequence[JudgeJob]) -> None:
         """Submit jobs; those beyond the capacity (it may have shrunk) wait here."""
@@ -96,7 +102,8 @@ class Live:
         """Wait for an answer, or for the end of the wall budget."""
         while True:
             now = self._now()
-            left = LONGEST_WAIT_S if self._limit_s is None else self._limit_s - now
+            limit_s = self._limits.wall_s
+            left = LONGEST_WAIT_S if limit_s is None else limit_s - now
             if left <= 0:
                 return Deadline(now)
             answer = self._executor.wait(min(left, LONGEST_WAIT_S))
@@ -130,6 +137,17 @@ def recorded(store: Store, run_id: str) -> Iterator[Input]:
     yield from (_from_event(event.data) for event in pending)
 
 
+def whole_budget(run: Run, opened: Iterable[Event]) -> Budget:
+    """What was given at the start and since.
+
+    Args:
+        run: the run.
+        opened: its events of that kind.
+    """
+    more = [Budget.model_validate(one.data["more"]) for one in opened if "more" in one.data]
+    return reduce(added, more, run.spec.budget)
+
+
 def to_event(given: Opened | Deadline, after: int) -> dict[str, object]:
     """The data of the event that lets :func:`recorded` repeat an input.
 
@@ -141,6 +159,8 @@ def to_event(given: Opened | Deadline, after: int) -> dict[str, object]:
     if isinstance(given, Opened):
         data["session"] = given.session.model_dump(mode="json")
         data |= {"drafts": given.drafts, "looks": given.looks}
+        if given.more is not None:
+            data["more"] = given.more.model_dump(mode="json")
     return data
 
 
@@ -149,4 +169,5 @@ def _from_event(data: dict[str, object]) -> Opened | Deadline:
     if "session" not in data:
         return Deadline(wall_s)
     session = Session.model_validate(data["session"])
-    return Opened(session, int(str(data["drafts"])), int(str(data["looks"])), wall_s)
+    more = Budget.model_validate(data["more"]) if "more" in data else None
+    return Opened(session, int(str(data["drafts"])), int(str(data["looks"])), wall_s, more)

@@ -12,9 +12,10 @@ from kernelwright.candidates.settle import best_file
 from kernelwright.errors import StoreError, UsageError
 from kernelwright.executors.base import Executor
 from kernelwright.records.candidate import Candidate
-from kernelwright.records.run import Run, RunSpec
+from kernelwright.records.run import Budget, Run, RunSpec
 from kernelwright.records.rung import RungPlan
 from kernelwright.records.task import Task
+from kernelwright.search.extension import check_can_go_on, check_was_out_of_budget
 from kernelwright.search.inputs import Clock, Live, recorded
 from kernelwright.search.journal import DifferenceError, Journal
 from kernelwright.search.observer import Observer
@@ -72,17 +73,19 @@ def start_run(
             hint="give a kernel of your own with --start FILE; "
             "'kernelwright tasks show' prints the contract",
         )
-    live = Live(executor, clock, 0.0, scheduler.limits.wall_s)
+    watcher = observer or Observer()
+    live = Live(executor, clock, 0.0, scheduler.limits)
     try:
+        watcher.opening(task)
         opened = live.open(task)
         writer = Writer(store)
         writer.put_task(task)
         writer.create_run(run, start)
-        work = Work(scheduler, Journal(store, run), live, task, observer or Observer())
+        work = Work(scheduler, Journal(store, run), live, task, watcher)
         work.go_on(opened, writer)
     finally:
         executor.close()
-    return _ended(store, run.id, observer)
+    return _ended(store, run.id, watcher)
 
 
 def resume_run(
@@ -90,31 +93,44 @@ def resume_run(
     executor: Executor,
     run_id: str,
     *,
+    more: Budget | None = None,
     observer: Observer | None = None,
     clock: Clock | None = None,
 ) -> RunSummary:
-    """Go on with a run that was interrupted or killed.
+    """Go on with a run that was interrupted or killed, or with one that lacked budget.
+
+    Args:
+        store: where the run is.
+        executor: as for :func:`start_run`.
+        run_id: which run.
+        more: what is added to its budget; with it a run that has ended goes on too.
+        observer: who watches.
+        clock: as for :func:`start_run`.
 
     Raises:
-        UsageError: no such run, it is finished, or a living process works on it.
+        UsageError: no such run, it is finished, there is no such limit to add to, or a living
+            process works on it.
         StoreError: the stored decisions cannot be reproduced by this version.
 
     A simulated executor repeats itself exactly; it is driven from the beginning, checked against
-    the store, and goes on from where the store ends, with nothing lost and nothing charged.
+    the store, and goes on from where the store ends, with nothing lost and nothing charged. A run
+    that was given more budget is taken up as on a device.
     """
-    run = store.run(run_id)
-    if run.status not in ("running", "interrupted"):
-        raise UsageError(f"run {run.id} is finished: {run.status}")
+    run, watcher = store.run(run_id), observer or Observer()
+    check_can_go_on(run, more)
     writer = Writer(store)
     writer.take(run.id)
     try:
-        begin = _begin if executor.simulated else past
+        extended = more or any("more" in one.data for one in store.events(run.id, "opened"))
+        begin = _begin if executor.simulated and not extended else past
         task, scheduler, journal = begin(store, run)
+        check_was_out_of_budget(scheduler)
         base_s = scheduler.ledger.wall_s + scheduler.ledger.lost_s()
-        live = Live(executor, clock, base_s, scheduler.limits.wall_s)
-        work = Work(scheduler, journal, live, task, observer or Observer())
+        live = Live(executor, clock, base_s, scheduler.limits)
+        work = Work(scheduler, journal, live, task, watcher)
         try:
-            opened = live.open(task)
+            watcher.opening(task)
+            opened = live.open(task, more)
             work.send(scheduler.claims.values())
             work.go_on(opened, writer)
         finally:
@@ -124,7 +140,9 @@ def resume_run(
             f"run {run.id} cannot be continued, its decisions come out differently: {problem}",
             hint="it was made by another version; start a new run with --start best.*",
         ) from problem
-    return _ended(store, run.id, observer)
+    finally:
+        writer.release(run.id)
+    return _ended(store, run.id, watcher)
 
 
 def past(store: Store, run: Run) -> tuple[Task, Scheduler, Journal]:
@@ -149,9 +167,9 @@ def _begin(store: Store, run: Run) -> tuple[Task, Scheduler, Journal]:
     return task, Scheduler(fresh, task, start), Journal(store, run)
 
 
-def _ended(store: Store, run_id: str, observer: Observer | None) -> RunSummary:
+def _ended(store: Store, run_id: str, watcher: Observer) -> RunSummary:
     if store.keeps_files:
         folders.export(store, run_id, best_file=best_file)
     summary = summarise(store, run_id)
-    (observer or Observer()).stopped(summary)
+    watcher.stopped(summary)
     return summary

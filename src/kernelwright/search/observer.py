@@ -2,7 +2,7 @@
 
 Subclass :class:`Observer` and override what you draw. Every method is called from the thread
 that runs the search, after the store has committed what is reported. During a resume the stored
-history is fed silently: the first call is ``session``.
+history is fed silently: the first calls are ``opening`` and ``session``.
 """
 
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Session
 from kernelwright.records.run import Budget, Run, Spent
 from kernelwright.records.rung import Rung
+from kernelwright.records.task import Task
 
 if TYPE_CHECKING:
     from kernelwright.search.summary import RunSummary
@@ -20,21 +21,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a run stands after one completion."""
+    """Where a run stands."""
 
     spent: Spent
     budget: Budget
+    """What was given, with what was added since."""
     in_flight: int
     drafted: int
     """Candidates proposed so far."""
-    best_speedup: float | None
-    """Geometric mean over the strongest baseline at the full rung; not yet confirmed."""
+    leader: Evaluation | None
+    """What the full rung said of the best so far; not yet confirmed."""
 
 
 class Observer:
     """Callbacks with empty bodies: override those you need."""
 
-    def session(self, run: Run, session: Session) -> None:
+    def opening(self, task: Task) -> None:
+        """The executor is about to be opened, which times the baselines."""
+
+    def session(self, run: Run, session: Session, progress: Progress) -> None:
         """The executor is open and the baselines are timed."""
 
     def dispatched(self, candidate: Candidate, rung: Rung) -> None:

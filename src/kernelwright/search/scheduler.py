@@ -18,11 +18,12 @@ from kernelwright.budget.limits import Limits
 from kernelwright.proposers.base import context_for
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
-from kernelwright.records.run import Run
+from kernelwright.records.run import Budget, Run
 from kernelwright.records.rung import Rung, RungPlan
 from kernelwright.records.task import Task
 from kernelwright.search import rungs
 from kernelwright.search.authors import Authors
+from kernelwright.search.course import Course, begun_again, ended
 from kernelwright.search.decision import Decision
 from kernelwright.search.inputs import Completed, Deadline, Input, Opened, to_event
 from kernelwright.search.ladder import Ladder
@@ -57,9 +58,7 @@ class Scheduler:
         """Dispatched and not yet back."""
         self._drafts = self._looks = 0
         self._number = self._sequence = 0
-        self._searching, self._reason = True, ""
-        # Whether the budget refused a job just now, and whether that ended the search.
-        self._refused = self._ended = False
+        self.course = Course()
         self._decision = Decision()
         self._ahead = self._authors.next(self._people.known)
 
@@ -88,7 +87,7 @@ class Scheduler:
             case Deadline():
                 self.ledger.wall_s = max(self.ledger.wall_s, given.wall_s)
                 self._decision.emit("deadline", **to_event(given, self._sequence))
-                self._refused = True
+                self.course.refused = True
                 self._finish("the time is over")
         self._advance()
         return self._decision
@@ -101,8 +100,18 @@ class Scheduler:
         self._standings.session = given.session
         self._drafts, self._looks = given.drafts, given.looks
         self.ledger.reopened(given.wall_s, given.session.confirm_s)
+        if given.more is not None:
+            self._go_on(given.more)
         self._decision.emit("opened", **to_event(given, self._sequence))
-        self._decision.notice(Observer.session, self.run, given.session)
+        self._decision.notice(Observer.session, self.run, given.session, self._progress())
+
+    def _go_on(self, more: Budget) -> None:
+        """More budget was given: a run that has ended begins again, with the confirm it lacks."""
+        self.limits.add(more)
+        self.course.feed()
+        if self._run.status != "running":
+            self._standings.is_overdue = True
+            self._run = begun_again(self._run)
 
     def _completed(self, given: Completed) -> None:
         claim = self.claims.pop(given.number)
@@ -127,13 +136,13 @@ class Scheduler:
             self._record(self._number, self._people.known[copy.candidate], copy)
         if claim.rung is Rung.CONFIRM and not evaluation.passed:
             # Those whom the dropped champion barred deserve their looks.
-            self._searching, self._ended = True, False
+            self.course.go_on()
         structures_left = self._ahead is not None and self._ahead.coarse
         length = None if structures_left else rungs.PLATEAU[self._run.spec.effort]
         in_flight = [other.candidate for other in self.claims.values()]
         reason = self._standings.reason_to_stop(evaluation, length, in_flight)
-        if self._searching and reason:
-            self._searching, self._reason = False, reason
+        if self.course.searching and reason:
+            self.course.stop(reason)
 
     def _record(self, number: int, candidate: Candidate, evaluation: Evaluation) -> None:
         self._sequence += 1
@@ -151,21 +160,20 @@ class Scheduler:
     def _advance(self) -> None:
         """Fill the free slots; go from the search to the confirms, and to the end."""
         while self._run.status == "running":
-            self._refused = False
+            self.course.refused = False
             if self._dispatch_next():
                 continue
-            if self._searching and not self.claims:
-                self._searching, self._ended = False, self._refused
+            if self.course.searching and not self.claims:
                 spent = self.limits.refusal(self.ledger, len(self.plans) - 1)
-                self._reason = spent if self._refused else "everything was tried"
-            elif not self._searching and not self.ledger.looks_in_flight():
-                self._finish(self._reason)
+                self.course.end(spent, "everything was tried")
+            elif not self.course.searching and not self.ledger.looks_in_flight():
+                self._finish(self.course.reason)
             else:
                 return
 
     def _dispatch_next(self) -> bool:
         """Dispatch one job into a free slot; whether there was one."""
-        if not self._searching:
+        if not self.course.searching:
             return self._confirm()
         building = self.ledger.drafts_in_flight()
         backlog = len(self._people.built) + building
@@ -211,8 +219,8 @@ class Scheduler:
         leader = self._standings.to_confirm()
         if leader is None and not self._standings.finals.verdicts:
             return self._climb()
-        self._refused = leader is not None and not self.limits.allows_last(self.ledger)
-        if leader is None or self._refused:
+        self.course.refused = leader is not None and not self.limits.allows_last(self.ledger)
+        if leader is None or self.course.refused:
             return False
         return self._promote(leader, Rung.CONFIRM)
 
@@ -220,7 +228,7 @@ class Scheduler:
         """Send somebody up although time is short: without a leader there is no number at all."""
         ladder = self._standings.ladder
         way = ladder.promotable() or ladder.otherwise_idle(only_hopeful=False)
-        self._refused = way is not None
+        self.course.refused = way is not None
         if way is None or not self.limits.allows_last(self.ledger):
             return False
         ladder.promote(*way)
@@ -241,22 +249,15 @@ class Scheduler:
 
     def _allowed(self, rung: Rung, afterwards: Sequence[Rung]) -> bool:
         allowed = self.limits.allows(rung, self.ledger, afterwards)
-        self._refused = self._refused or not allowed
+        self.course.refused |= not allowed
         return allowed
 
     def _finish(self, reason: str) -> None:
+        self.ledger.settle()
         best = self._standings.finals.best()
-        status = self._standings.finals.status(budget_ended=self._refused or self._ended)
-        notes = {**self._run.notes, "reason": reason}
-        change = {"status": status, "best": best.candidate if best else "", "notes": notes}
-        self._run = self._run.model_copy(update=change)
+        status = self._standings.finals.status(budget_ended=self.course.is_out_of_budget)
+        self._run = ended(self._run, status, best.candidate if best else "", reason)
         self._decision.emit("stopped", status=status, best=self._run.best, reason=reason)
 
     def _progress(self) -> Progress:
-        return Progress(
-            spent=self.ledger.spent,
-            budget=self._run.spec.budget,
-            in_flight=len(self.claims),
-            drafted=len(self._people.known),
-            best_speedup=self._standings.speedup(self._standings.champion),
-        )
+        return self._standings.progress(self.ledger.spent, self.limits.budget, len(self.claims))

@@ -10,11 +10,13 @@ from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Session
 from kernelwright.records.post import Post
+from kernelwright.records.run import Budget, Spent
 from kernelwright.records.rung import Rung
 from kernelwright.search import score as scores
 from kernelwright.search.board import Board
 from kernelwright.search.finals import Finals
 from kernelwright.search.ladder import Ladder
+from kernelwright.search.observer import Progress
 from kernelwright.search.parents.base import Parents
 from kernelwright.search.population import Population
 from kernelwright.search.score import Score
@@ -51,6 +53,8 @@ class Standings:
         self._session: Session | None = None
         self.since_champion = 0
         """Looks since the champion last got better."""
+        self.is_overdue = False
+        """Whether the run was to end once, and no confirm may wait for its end any more."""
 
     @property
     def session(self) -> Session | None:
@@ -120,11 +124,12 @@ class Standings:
         return (*(later for later in self.ladder.rungs if later > passed), *self._last)
 
     def urgent(self) -> str | None:
-        """A champion whose confirm would end the search at once."""
+        """A champion whose confirm would end the search at once, or is overdue."""
         look = self.people.look(self.champion, self.top)
         if look is None or not self._last or self.champion in self.finals.verdicts:
             return None
-        return self.champion if self.finals.ends_search(look) else None
+        overdue = self.is_overdue and self.finals.best() is None
+        return self.champion if overdue or self.finals.ends_search(look) else None
 
     def to_confirm(self) -> str | None:
         """Whom to confirm at the end, or None when that is done."""
@@ -148,6 +153,11 @@ class Standings:
         if stood and self.people.coarse_are_seen(in_flight):
             return f"no better candidate in {self.since_champion} looks"
         return ""
+
+    def progress(self, spent: Spent, budget: Budget, in_flight: int) -> Progress:
+        """Where the run stands, for whoever watches."""
+        leader = self.people.look(self.champion, self.top)
+        return Progress(spent, budget, in_flight, len(self.people.known), leader)
 
     def _leader(self) -> str:
         leaders = self.ladder.leaders()

@@ -8,9 +8,10 @@ from pathlib import Path
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Session
-from kernelwright.records.run import Run, Spent
+from kernelwright.records.run import Budget, Run, Spent
 from kernelwright.records.rung import Rung
 from kernelwright.records.task import Task
+from kernelwright.search.inputs import whole_budget
 from kernelwright.search.score import score
 from kernelwright.store.step import StoredEvaluation
 from kernelwright.store.store import Store
@@ -28,6 +29,8 @@ class Counts:
     """Looks that gave a time, copies excluded."""
     by_outcome: dict[str, int] = field(default_factory=dict)
     """Where each candidate ended: the outcome of its last evaluation."""
+    only_built: int = 0
+    """Of those that passed: built and never run, so nothing is known of their results."""
     by_rung: dict[str, int] = field(default_factory=dict)
     """Evaluations made at each rung, copies excluded."""
     copied: int = 0
@@ -39,6 +42,7 @@ class RunSummary:
     """One run, for a report or an exit code."""
 
     run: Run
+    """With the status of now, see :meth:`kernelwright.store.store.Store.run`."""
     task: Task
     session: Session | None
     """The latest; None if the executor never opened."""
@@ -53,6 +57,23 @@ class RunSummary:
     counts: Counts
     spent: Spent
     folder: Path
+    budget: Budget = field(default_factory=Budget)
+    """What was given, with what was added since."""
+
+    def way_on(self) -> str:
+        """The command that lets the run go on; empty where nothing was left undone."""
+        command = f"kernelwright runs resume {self.run.id}"
+        if self.run.status == "interrupted":
+            return command
+        if self.run.status != "budget":
+            return ""
+        # As much as there was: what a confirm takes here is not known before one was made.
+        words = [command]
+        if self.budget.minutes is not None:
+            words.append(f"--minutes {self.budget.minutes:g}")
+        if self.budget.evaluations is not None:
+            words.append(f"--evaluations {max(self.budget.evaluations, Rung.CONFIRM)}")
+        return " ".join(words)
 
 
 def summarise(store: Store, run_id: str) -> RunSummary:
@@ -61,7 +82,7 @@ def summarise(store: Store, run_id: str) -> RunSummary:
     Raises:
         UsageError: there is no such run.
     """
-    run = store.run(run_id)
+    run = store.run(run_id, present=True)
     opened = store.events(run.id, "opened")
     session = Session.model_validate(opened[-1].data["session"]) if opened else None
     confirmed = None
@@ -76,22 +97,31 @@ def summarise(store: Store, run_id: str) -> RunSummary:
         best=store.candidate(run.id, run.best) if run.best else None,
         confirmed=confirmed,
         speedup=found.speedup if found else None,
-        reason=str(run.notes.get("reason", "")),
+        reason=_reason(run),
         counts=count(store.evaluations(run.id)),
         spent=run.spent,
         folder=store.run_folder(run.id),
+        budget=whole_budget(run, opened),
     )
+
+
+def _reason(run: Run) -> str:
+    if run.status == "running":
+        return ""
+    # Whoever is killed leaves no reason behind.
+    missing = "its process is gone" if run.status == "interrupted" else ""
+    return str(run.notes.get("reason", missing))
 
 
 def count(evaluations: Sequence[StoredEvaluation]) -> Counts:
     """Count what a run did, from its evaluations in order of completion."""
     by_rung: Counter[str] = Counter()
     seconds: dict[str, float] = {}
-    last: dict[str, str] = {}
+    last: dict[str, Evaluation] = {}
     built = measured = copied = 0
     for stored in evaluations:
         look = stored.evaluation
-        last[look.candidate] = look.outcome.value
+        last[look.candidate] = look
         if look.copied_from:
             copied += 1
             continue
@@ -103,7 +133,8 @@ def count(evaluations: Sequence[StoredEvaluation]) -> Counts:
         drafted=by_rung[Rung.DRAFT.word],
         built=built,
         measured=measured,
-        by_outcome=dict(Counter(last.values())),
+        by_outcome=dict(Counter(look.outcome.value for look in last.values())),
+        only_built=sum(look.passed and look.rung is Rung.DRAFT for look in last.values()),
         by_rung=dict(by_rung),
         copied=copied,
         device_s_by_rung=seconds,

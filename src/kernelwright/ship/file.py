@@ -35,12 +35,12 @@ def winner(summary: RunSummary) -> tuple[Candidate, Evaluation]:
     """
     won = summary.run.status in ("improved", "nothing_left_to_win")
     if not won or summary.best is None or summary.confirmed is None:
-        going_on = summary.run.status in ("running", "interrupted")
+        otherwise = "give it more time: optimize --effort thorough"
+        if summary.run.status == "running":
+            otherwise = f"kernelwright runs show {summary.run.id} says how far it is"
         raise UsageError(
             f"run {summary.run.id} has no confirmed winner ({summary.run.status})",
-            hint=f"kernelwright runs resume {summary.run.id}"
-            if going_on
-            else "give it more time: optimize --effort thorough",
+            hint=summary.way_on() or otherwise,
         )
     return summary.best, summary.confirmed
 

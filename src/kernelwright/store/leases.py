@@ -9,6 +9,8 @@ import socket
 import time
 from pathlib import Path
 
+from kernelwright.records.run import Status
+
 LEASE_S = 900.0
 """How long a silent owner on another machine is believed to live."""
 
@@ -26,6 +28,19 @@ def alive(owner: str, lease_until: float) -> bool:
     if host != socket.gethostname():
         return time.time() < lease_until
     return _started(int(pid)) == started and bool(started)
+
+
+def present(status: Status, owner: str, lease_until: float) -> Status:
+    """What a run is doing now, which may differ from what it wrote last.
+
+    Args:
+        status: as stored.
+        owner: who works on it, or empty.
+        lease_until: until when the owner is believed without a sign of life.
+    """
+    if owner and (owner == me() or alive(owner, lease_until)):
+        return "running"
+    return "interrupted" if status == "running" else status
 
 
 def _started(pid: int) -> str:

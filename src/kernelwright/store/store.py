@@ -11,15 +11,19 @@ from pathlib import Path
 from sqlalchemy import URL, Connection, Row, Select, create_engine, select
 
 from kernelwright.errors import PrerequisiteError, StoreError, UsageError
+from kernelwright.extras import how_to_add
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.post import Post
 from kernelwright.records.run import Run
 from kernelwright.records.rung import Rung
 from kernelwright.records.task import Task
-from kernelwright.store import location, schema
+from kernelwright.store import leases, location, schema
 from kernelwright.store.location import default_url
 from kernelwright.store.step import Claim, Event, StoredEvaluation, content_hash
+
+LIST = "kernelwright runs list shows them"
+FIRST = "kernelwright optimize softmax makes one"
 
 __all__ = ["Store", "StoredEvaluation", "content_hash", "default_url"]
 
@@ -41,7 +45,7 @@ class Store:
         except ModuleNotFoundError as problem:
             raise PrerequisiteError(
                 f"a store at {url.drivername} needs the package {problem.name!r}",
-                hint="pip install 'kernelwright[postgres]'",
+                hint=how_to_add(problem.name or url.get_driver_name()),
             ) from problem
         schema.prepare(self.engine)
 
@@ -66,39 +70,49 @@ class Store:
                 raise
         return store
 
+    @property
+    def place(self) -> str:
+        """Where it is, for people: no password."""
+        return self.url.render_as_string(hide_password=True)
+
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection with one consistent view; failures become StoreError."""
         with location.explained(self.url), self.engine.connect() as connection:
             yield connection
 
-    def runs(self) -> Sequence[Run]:
-        """Every run, newest first."""
-        query = select(schema.runs.c.json).order_by(
-            schema.runs.c.created.desc(), schema.runs.c.id.desc()
-        )
+    def runs(self, *, present: bool = False) -> Sequence[Run]:
+        """Every run, newest first; ``present``: with the status of now, see :meth:`run`."""
         with self.reading() as connection:
-            return [Run.model_validate_json(text) for text in connection.scalars(query)]
+            return [_run(row, present=present) for row in connection.execute(_runs())]
 
-    def run(self, run_id: str) -> Run:
+    def run(self, run_id: str, *, present: bool = False) -> Run:
         """One run, by id, unambiguous beginning of an id, or ``latest``.
+
+        Args:
+            run_id: which.
+            present: with the status of now instead of the one that was written last: a run that
+                somebody has taken up again is running, one whose process is gone is interrupted.
 
         Raises:
             UsageError: no such run, or several.
         """
-        table = schema.runs
-        query = select(table.c.json).order_by(table.c.created.desc(), table.c.id.desc()).limit(2)
+        query = _runs().limit(2)
         if run_id != "latest":
-            query = query.where(table.c.id.startswith(run_id, autoescape=True))
+            query = query.where(schema.runs.c.id.startswith(run_id, autoescape=True))
         with self.reading() as connection:
-            found = [Run.model_validate_json(text) for text in connection.scalars(query)]
+            found = [_run(row, present=present) for row in connection.execute(query)]
         exact = [run for run in found if run.id == run_id]
         if exact or (found and run_id == "latest"):
             return (exact or found)[0]
         if len(found) == 1 and run_id:
             return found[0]
-        what = "matches several runs" if found else "is not a run in this store"
-        raise UsageError(f"{run_id!r} {what}", hint="kernelwright runs list shows them")
+        if found:
+            raise UsageError(f"{run_id!r} matches several runs", hint=LIST)
+        if not self.runs():
+            what = "no runs yet" if run_id == "latest" else f"{run_id!r} is no run: there are none"
+            raise UsageError(f"{what} in {self.place}", hint=FIRST)
+        raise UsageError(f"{run_id!r} is not a run in this store", hint=LIST)
 
     def owner(self, run_id: str) -> tuple[str, float]:
         """Who works on a run, and until when that is believed without a sign of life."""
@@ -185,6 +199,20 @@ class Store:
     def close(self) -> None:
         """Release the connections."""
         self.engine.dispose()
+
+
+def _runs() -> Select[tuple[str, str, float]]:
+    table = schema.runs
+    query = select(table.c.json, table.c.owner, table.c.lease_until)
+    return query.order_by(table.c.created.desc(), table.c.id.desc())
+
+
+def _run(row: Row[tuple[str, str, float]], *, present: bool) -> Run:
+    run = Run.model_validate_json(row.json)
+    if not present:
+        return run
+    status = leases.present(run.status, row.owner, row.lease_until)
+    return run.model_copy(update={"status": status})
 
 
 def _candidates(run_id: str) -> Select[tuple[str, str]]:

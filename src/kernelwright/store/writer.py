@@ -73,6 +73,13 @@ class Writer:
             change = update(schema.runs).where(schema.runs.c.id == run_id)
             connection.execute(change.values(self._lease()))
 
+    def release(self, run_id: str) -> None:
+        """Give up a run, if this process still has it; what is stored of it stays as it is."""
+        runs = schema.runs
+        change = update(runs).where(runs.c.id == run_id, runs.c.owner == self._owner)
+        with self._writing() as connection:
+            connection.execute(change.values(owner="", lease_until=0.0))
+
     def commit(self, run: Run, step: Step, *, release: bool = False) -> None:
         """Write one step and the run's new state, all or nothing.
 

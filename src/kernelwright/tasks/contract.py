@@ -193,13 +193,13 @@ def _c_form(task: Task, case: Case, written: Notation, workspace: bool) -> str:
     if workspace:
         words.append("void* workspace")
     words += [written.last] if written.last else []
-    lines = [f"{written.comment} {line}" for line in notes(task, case)]
+    lines = [f"{written.comment} {line}" for line in notes(task, case, written)]
     return "\n".join([*lines, f'extern "C" int {task.entry}({", ".join(words)});'])
 
 
 def _python_form(task: Task, case: Case, written: Notation) -> str:
     words = [item.name for item in arguments(case) if item.kind != "strides"]
-    lines = [f"{written.comment} {line}" for line in notes(task, case)]
+    lines = [f"{written.comment} {line}" for line in notes(task, case, written)]
     return "\n".join([*lines, f"def {task.entry}({', '.join(words)}): ..."])
 
 

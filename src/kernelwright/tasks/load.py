@@ -14,6 +14,9 @@ from kernelwright.records.task import Task
 from kernelwright.tasks import suites
 from kernelwright.tasks.format import Format, Inputs, Inspector, Spec
 
+KERNELS = (".cpp", ".cc", ".cxx", ".c++", ".cu")
+"""Endings of files that can be kernels and nothing else."""
+
 
 def load_task(
     spec: str | Path | Callable[..., Any],
@@ -54,6 +57,12 @@ def load_task(
 def _unknown(spec: Spec) -> TaskError:
     """Why no format took ``spec``, with the nearest thing that would work."""
     path = spec.path
+    if path.suffix in KERNELS and not spec.name:
+        return TaskError(
+            f"{spec.text} is a kernel, not a task",
+            hint="a task is a name of kernelwright tasks list, a folder with task.toml, or "
+            "file.py:callable; optimize starts from a kernel with --start",
+        )
     if path.is_dir():
         return TaskError(
             f"folder {spec.text} is no task: it holds no task.toml",

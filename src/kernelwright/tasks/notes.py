@@ -1,14 +1,16 @@
 """What a writer of kernels must know beside the prototype, one line each."""
 
+from kernelwright.candidates.notation import Notation
 from kernelwright.records.task import Case, Task
 
 
-def notes(task: Task, case: Case) -> list[str]:
-    """Each tensor's shape in axes, type, access and storage; derived axes; alignment.
+def notes(task: Task, case: Case, written: Notation) -> list[str]:
+    """Each tensor's shape in axes, type, access and storage; types; derived axes; alignment.
 
     Args:
         task: names the axes.
         case: one of its workloads, for concrete types.
+        written: the language in which types are explained.
     """
     lines = []
     symbolic = {item.name: item for item in (*task.inputs, *task.outputs)}
@@ -22,9 +24,29 @@ def notes(task: Task, case: Case) -> list[str]:
             low, high = (f"{v:g}" if isinstance(v, float) else v for v in (values.low, values.high))
             line += f", values from {low} to below {high}"
         lines.append(line)
+    lines.append(written.in_words(item.dtype for item in (*case.inputs, *case.outputs)))
     derived = {name: kind for name, kind in task.axes.items() if kind not in ("free", "fixed")}
     lines += [f"{name} = {text}" for name, text in derived.items()]
     aligned = f"Tensors are aligned to {case.alignment} bytes"
     if case.device == "cpu" and "free" in task.axes.values():
         aligned += ", in one check of small shapes only to an element"
     return [*lines, aligned]
+
+
+def accuracy(task: Task, case: Case) -> str:
+    """How exact a candidate must be, by the types of one workload; one sentence or more.
+
+    An honest evaluation sums in the task's accumulate type, or in the type of an input where that
+    is wider.
+    """
+    parts = []
+    kinds = {"float" if "float" in item.dtype else "integer" for item in case.outputs}
+    if "float" in kinds:
+        wide = any(item.dtype == "float64" for item in case.inputs)
+        summed = "float64" if wide else task.accumulate
+        parts.append(f"error at most {task.tolerance.k:g} times that of an honest {summed} sum")
+    if "integer" in kinds:
+        parts.append("integers must be equal")
+    if task.precision:
+        parts.append(f"may compute in {', '.join(task.precision)}")
+    return "; ".join(parts)

@@ -24,11 +24,20 @@ class Answer(base.Answer):
         return 0 if self.usable else 2
 
     def text(self) -> str:
-        """A table."""
-        return text.table(
+        """A table, and one of the layers of isolation."""
+        found = text.table(
             ("what", "state", "detail"),
             [(one.name, one.state, one.detail) for one in self.findings],
         )
+        layers = [
+            (one.name, "ok" if one.active else "missing", one.reason or one.takes_away)
+            for finding in self.findings
+            for one in finding.layers
+        ]
+        if not layers:
+            return found
+        head = ("isolation", "state", "takes away, or why it is missing")
+        return f"{found}\n\n{text.table(head, layers)}"
 
     def notes(self) -> list[str]:
         """What mends what is missing, and the verdict."""

@@ -1,8 +1,9 @@
 """Judge one candidate.
 
 TASK is a built-in name, a folder with task.toml, a KernelBench file, or file.py:callable. FILE is
-the candidate's source. It is built first (draft), then judged at the rung: smoke, screen, full or
-confirm, cheap to dear. Exit code 3: it was rejected; the outcome says by what.
+the candidate's source. It is built first (draft: nothing is run or checked), then judged at the
+rung: smoke, screen, full or confirm, cheap to dear. Exit code 3: it was rejected; the outcome says
+by what.
 """
 
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from kernelwright.errors import UsageError
 from kernelwright.executors.base import Executor
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
@@ -19,6 +21,7 @@ from kernelwright.records.task import Task
 from kernelwright.search.rungs import plans_for
 from kernelwright.settings import Settings
 from kernelwright.tasks import contract
+from kernelwright.tasks.load import KERNELS
 from kernelwright.verbs import base, setup
 from kernelwright.verbs.evaluation_answer import EvaluationAnswer
 
@@ -41,7 +44,12 @@ class Request(base.Request):
     sandbox: Literal["auto", "require", "off"] | None = Field(
         None, description="isolation of the candidate"
     )
-    seed: int | None = Field(None, ge=0, description="seed of everything that is drawn")
+    seed: int | None = Field(
+        None,
+        ge=0,
+        description="seed of the resampling behind an interval; the judge draws its own secrets, "
+        "so inputs and hidden shapes differ from call to call",
+    )
 
 
 class Answer(EvaluationAnswer):
@@ -62,6 +70,8 @@ def run(request: Request, *, observer: object = None, task: Task | None = None) 
     """
     settings = request.settings()
     device = setup.device(settings)
+    if task is None:
+        _check_order(request)
     loaded = task or setup.task(request.task)
     candidate = setup.candidate(request.file, loaded, settings, request.tune)
     plans = plans_for(settings.effort)
@@ -81,6 +91,20 @@ def run(request: Request, *, observer: object = None, task: Task | None = None) 
         executor.close()
     main = contract.workload(loaded, "cpu" if device == "cpu" else "gpu")
     return Answer.of(candidate, evaluation, main=main.name if main else "")
+
+
+def _check_order(request: Request) -> None:
+    """The task comes first.
+
+    Raises:
+        UsageError: the two arguments stand the wrong way round.
+    """
+    first, second = Path(request.task).suffix, Path(request.file).suffix
+    if first in KERNELS and second not in KERNELS and "\n" not in str(request.file):
+        raise UsageError(
+            "the task comes first, then the candidate's file",
+            hint=f"kernelwright evaluate {request.file} {request.task}",
+        )
 
 
 def _judged(

@@ -7,9 +7,13 @@ from pydantic import BaseModel
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Build, Diagnosis, Evaluation
 from kernelwright.records.measurement import Comparison, Measurement, Roofline, Times
+from kernelwright.records.rung import Rung
 from kernelwright.report import summary as report
 from kernelwright.report import text
 from kernelwright.verbs import base
+
+ONLY_BUILT = "a draft is built and no more: nothing was run, and no result was checked"
+"""What a draft that passed says, so that nobody takes it for a right answer."""
 
 
 class CheckRow(BaseModel):
@@ -176,7 +180,7 @@ class EvaluationAnswer(base.Answer):
         measured = (*chosen, *found.measurements)
         answer = cls(
             outcome=found.outcome.value,
-            reason=found.reason,
+            reason=ONLY_BUILT if found.passed and found.rung is Rung.DRAFT else found.reason,
             evidence=base.plain(found.evidence),
             checks=tuple(
                 CheckRow(name=one.name, outcome=one.outcome.value, seconds=one.seconds)
@@ -213,12 +217,10 @@ class EvaluationAnswer(base.Answer):
         """Outcome, checks, comparisons, evidence."""
         found = self._evaluation
         who = f"({self.candidate.language}, {self.candidate.id})"
-        head = [
-            f"outcome    {self.outcome} at {self.rung}",
-            f"candidate  {report.strategy(self._candidate)} {who}",
-        ]
-        if self.reason:
-            head.insert(1, f"reason     {self.reason}")
+        outcome = f"{self.outcome} at {self.rung}"
+        head = [f"outcome    {'built, not run' if self.reason == ONLY_BUILT else outcome}"]
+        head += [f"reason     {self.reason}"] if self.reason else []
+        head.append(f"candidate  {report.strategy(self._candidate)} {who}")
         if self.measurement:
             times = self.measurement.time_us
             head.append(
@@ -238,6 +240,8 @@ class EvaluationAnswer(base.Answer):
     def notes(self) -> list[str]:
         """What to do about a rejection, where the judge knows."""
         hint = self._evaluation.evidence.get("hint")
+        if self.reason == ONLY_BUILT:
+            hint = "--rung smoke makes the first call and compares its results"
         return [f"hint: {hint}"] if hint else []
 
     def _log(self) -> str:

@@ -17,9 +17,10 @@ from pydantic import BaseModel
 
 from kernelwright import sandbox
 from kernelwright.errors import KernelwrightError, UserError
+from kernelwright.extras import how_to_add
 from kernelwright.report import text
 from kernelwright.settings import Settings
-from kernelwright.verbs import setup
+from kernelwright.verbs import isolation, setup
 
 PROBE = """#include <cstdio>
 #ifdef _OPENMP
@@ -42,16 +43,6 @@ INSTALL = {
     "zypper": {"g++": "zypper install gcc-c++", "clang++": "zypper install clang libomp-devel"},
     "apk": {"g++": "apk add g++", "clang++": "apk add clang openmp-dev"},
 }
-_NAMESPACES = (
-    "allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1 "
-    "kernel.apparmor_restrict_unprivileged_userns=0 (those that exist)"
-)
-MEND_LAYER = {
-    "network": _NAMESPACES,
-    "pids": _NAMESPACES,
-    "mounts": _NAMESPACES,
-    "landlock": "use Linux 5.13 or later, booted with lsm=landlock,...",
-}
 LEAST_MEMORY = 2 << 30
 LEAST_DISK = 1 << 30
 
@@ -66,6 +57,8 @@ class Finding(BaseModel):
     mend: str = ""
     """The command, or the act, that mends it."""
     optional: bool = False
+    layers: tuple[isolation.Layer, ...] = ()
+    """Of the sandbox."""
 
 
 def findings(settings: Settings) -> Iterator[Finding]:
@@ -162,22 +155,21 @@ def _sandbox(settings: Settings) -> Finding:
     except KernelwrightError as problem:
         state: Literal["missing", "limited"] = "missing" if strict else "limited"
         return Finding(name="sandbox", state=state, detail=problem.message, mend=problem.hint)
-    active, lacking = ", ".join(report["active"]), report["unavailable"]
-    if not lacking:
-        return Finding(name="sandbox", state="ok", detail=active)
-    mends = dict.fromkeys(MEND_LAYER.get(name, "") for name in lacking)
+    found = isolation.layers(report)
+    lacking: Literal["missing", "limited"] = "missing" if strict else "limited"
     return Finding(
         name="sandbox",
-        state="missing" if strict else "limited",
-        detail=f"{active or 'none'}; without {', '.join(f'{k} ({v})' for k, v in lacking.items())}",
-        mend="; ".join(filter(None, mends)),
+        state="ok" if all(one.active for one in found) else lacking,
+        detail=isolation.in_short(found),
+        mend=isolation.mend(found),
+        layers=found,
     )
 
 
 def _store(settings: Settings) -> Finding:
     try:
         with setup.store(settings) as store:
-            place = store.url.render_as_string(hide_password=True)
+            place = store.place
             if store.keeps_files:
                 with tempfile.TemporaryFile(dir=store.home):
                     pass
@@ -215,7 +207,7 @@ def _torch() -> Finding:
             name="torch",
             state="missing",
             detail="only for tasks and baselines written in torch",
-            mend="pip install torch",
+            mend=how_to_add("torch"),
             optional=True,
         )
     return Finding(name="torch", state="ok", detail=detail, optional=True)

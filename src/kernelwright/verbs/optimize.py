@@ -3,7 +3,7 @@
 TASK is a built-in name (kernelwright tasks list), a folder with task.toml, a KernelBench file, or
 file.py:callable. Candidates are built, checked, timed against every baseline, and the best is
 confirmed in fresh processes before its speedup is reported. Ctrl-C leaves a run that can be
-resumed.
+resumed, and a run that lacked time can be given more (kernelwright runs resume).
 """
 
 from pathlib import Path
@@ -41,7 +41,12 @@ class Request(base.Request):
     sandbox: Literal["auto", "require", "off"] | None = Field(
         None, description="isolation of candidates"
     )
-    seed: int | None = Field(None, ge=0, description="seed of everything that is drawn")
+    seed: int | None = Field(
+        None,
+        ge=0,
+        description="seed of the search: who is proposed, and when; the judge draws its own "
+        "secrets, so inputs and hidden shapes differ from run to run",
+    )
     store: str | None = Field(None, description="file or database URL that keeps every run")
     dry_run: bool = Field(False, description="say what it would do and cost at most")
 

@@ -8,14 +8,18 @@ beginning of one, or "latest".
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from kernelwright.candidates.settle import best_file
 from kernelwright.errors import PrerequisiteError, UsageError
+from kernelwright.extras import how_to_add
 from kernelwright.store import folders, frames
 from kernelwright.verbs import base, setup
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Request(base.Request):
@@ -73,21 +77,31 @@ def run(request: Request, *, observer: object = None) -> Answer:
 
 
 def _write(path: Path, form: str, rows: Sequence[dict[str, Any]]) -> None:
-    import pandas as pd
-
     try:
         if form == "parquet":
-            pd.DataFrame.from_records(rows).to_parquet(path)
+            _typed(rows).to_parquet(path)
         elif form == "csv":
             path.write_text(_csv(rows) + "\n", encoding="utf-8")
         else:
             path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     except ImportError as problem:
         raise PrerequisiteError(
-            "Parquet needs the package 'pyarrow', which is missing", hint="pip install pyarrow"
+            "Parquet needs the package 'pyarrow', which is missing", hint=how_to_add("pyarrow")
         ) from problem
     except OSError as problem:
-        raise UsageError(f"{path} cannot be written: {problem.strerror}") from problem
+        raise UsageError(f"{path} cannot be written: {problem.strerror or problem}") from problem
+
+
+def _typed(rows: Sequence[dict[str, Any]]) -> "pd.DataFrame":
+    """A frame whose columns have one type each: a tunable may be a number here and a text there."""
+    import pandas as pd
+
+    frame = pd.DataFrame.from_records(rows)
+    for name in frame:
+        kinds = {type(value) for value in frame[name].dropna()}
+        if len(kinds) > 1 and not kinds <= {int, float}:
+            frame[name] = frame[name].map(str, na_action="ignore")
+    return frame
 
 
 def _csv(rows: Sequence[dict[str, Any]]) -> str:

@@ -74,7 +74,7 @@ class Answer(base.ListAnswer):
 def run(request: Request, *, observer: object = None) -> Answer:
     """Read the runs."""
     with setup.store(request.settings()) as store:
-        rows = [_row(store, found) for found in store.runs()]
+        rows = [_row(store, found) for found in store.runs(present=True)]
     found = tuple(row for row in rows if request.task in (None, row.task))
     return Answer(runs=found, task=request.task)
 

@@ -47,7 +47,7 @@ VERBS = (
     Verb("tasks check", "check_task", "run a task's reference on every CPU workload"),
     Verb("runs list", "list_runs", "runs in the store"),
     Verb("runs show", "show_run", "what one run asked, cost and found"),
-    Verb("runs resume", "resume", "go on with an interrupted run"),
+    Verb("runs resume", "resume", "go on with a run, perhaps with more budget"),
     Verb("runs replay", "replay_run", "repeat a run's decisions from the store, without a device"),
     Verb("runs export", "export_run", "every evaluation of a run as JSONL, CSV or Parquet"),
     Verb("ship", "ship_run", "put the winner where it is needed"),

@@ -10,6 +10,7 @@ from pydantic import Field
 from kernelwright.records.task import Argument, Task, Tensor
 from kernelwright.report import text
 from kernelwright.tasks import contract
+from kernelwright.tasks.notes import accuracy
 from kernelwright.verbs import base, setup
 
 
@@ -64,18 +65,27 @@ def _described(task: Task, prototype: str) -> str:
         (one.name, one.device, one.role, " ".join(f"{k}={v}" for k, v in one.axes.items()))
         for one in task.workloads
     ]
-    accuracy = f"error at most {task.tolerance.k:g} times that of an honest {task.accumulate} sum"
-    if task.precision:
-        accuracy += f"; may compute in {', '.join(task.precision)}"
     return "\n\n".join(
         (
             f"{task.name}: {task.summary}".removesuffix(": "),
             text.table(("", "name", "type", "shape"), arguments),
             text.table(("workload", "device", "role", "axes"), workloads),
-            accuracy,
+            _accuracy(task),
             prototype,
         )
     )
+
+
+def _accuracy(task: Task) -> str:
+    """How exact a candidate must be, on each device where that differs."""
+    found = {}
+    for device in ("cpu", "gpu"):
+        chosen = contract.workload(task, device)
+        if chosen:
+            found[device] = accuracy(task, contract.resolve(task, chosen))
+    if len(set(found.values())) == 1:
+        return next(iter(found.values()))
+    return "\n".join(f"on {device}: {words}" for device, words in found.items())
 
 
 def _dtype(task: Task, item: Argument) -> str:

@@ -52,6 +52,33 @@ def test_jobs_lost_to_a_kill_are_charged():
     assert (books.device_s, books.evaluations) == (8.0, 3)
 
 
+def test_jobs_given_up_at_the_end_cost_what_they_took_and_no_more():
+    books = Ledger(PRIORS)
+    books.claim(1, Rung.DRAFT)
+    books.claim(2, Rung.CONFIRM)
+    books.wall_s = 30.0
+    books.settle()
+    assert (books.wall_s, books.device_s, books.evaluations) == (30.0, 30.0, 0)
+    assert books.lost_s() == 0.0
+    books.charge_lost()
+    books.reopened(42.0)
+    assert (books.wall_s, books.device_s, books.evaluations) == (42.0, 30.0, 0)
+    assert books.lost_s() == PRIORS[Rung.CONFIRM]
+    books.complete(2, look(Rung.CONFIRM, 5.0), wall_s=47.0)
+    assert (books.device_s, books.evaluations) == (35.0, 1)
+
+
+def test_more_budget_adds_to_what_is_limited():
+    limits = Limits(Budget(minutes=1))
+    limits.add(Budget(minutes=0.5, evaluations=3))
+    assert limits.budget == Budget(minutes=1.5)
+    assert (limits.wall_s, limits.evaluations) == (90.0, None)
+    limits = Limits(Budget(evaluations=5))
+    limits.add(Budget(evaluations=3))
+    limits.add(Budget(minutes=1))
+    assert limits.budget == Budget(evaluations=8)
+
+
 @given(limit=st.integers(1, 30), spent=st.integers(0, 30), flying=st.integers(0, 5),
        later=st.integers(0, 4))  # fmt: skip
 def test_evaluations_count_what_is_in_flight_and_what_must_follow(limit, spent, flying, later):

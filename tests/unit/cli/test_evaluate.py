@@ -63,7 +63,16 @@ def test_the_draft_comes_first_and_the_executor_is_closed(folder, capsys):
 def test_draft_alone(folder, capsys):
     code, said = judged(capsys, "good.cpp", "--rung", "draft")
     assert (code, said["rung"]) == (0, "draft")
+    assert "nothing was run" in said["reason"]
     assert len(FakeExecutor.made[0].jobs) == 1
+
+
+def test_a_draft_does_not_read_as_a_right_answer(folder, capsys):
+    assert main(["evaluate", "twice", "good.cpp", "--rung", "draft"]) == 0
+    out, err = capsys.readouterr()
+    assert "outcome    built, not run\nreason     a draft is built and no more" in out
+    assert "passed at" not in out
+    assert "hint: --rung smoke" in err
 
 
 def test_all_baselines(folder, capsys):
@@ -101,6 +110,7 @@ def test_text_for_people(folder, capsys):
         (["good.cpp", "--device", "tpu"], "unknown device 'tpu'", "known: auto, cpu"),
         (["header.cpp"], "header.cpp: line 1: the header is not closed", ""),
         (["latin.cpp"], "latin.cpp is not UTF-8 text", ""),
+        (["other"], "other: its ending names no language", "known: .cpp"),
     ],
 )
 def test_what_is_wrong_is_said(folder, capsys, words, error, hint):
@@ -112,6 +122,24 @@ def test_what_is_wrong_is_said(folder, capsys, words, error, hint):
     assert said["error"].startswith(error)
     assert said["hint"].startswith(hint)
     assert FakeExecutor.made == []
+
+
+@pytest.mark.parametrize("task", ["twice", "softmax", "model.py", "mine.py:f", "none"])
+@pytest.mark.parametrize("file", ["good.cpp", "none.cu"])
+def test_arguments_the_wrong_way_round_are_recognised(folder, capsys, task, file):
+    assert main(["evaluate", file, task]) == 2
+    assert capsys.readouterr().err == (
+        "error: the task comes first, then the candidate's file\n"
+        f"hint: kernelwright evaluate {task} {file}\n"
+    )
+
+
+@pytest.mark.parametrize("words", [["evaluate", "good.cpp", "bad.cpp"], ["optimize", "good.cpp"]])
+def test_a_kernel_is_no_task(folder, capsys, words):
+    assert main(words) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("error: good.cpp is a kernel, not a task\nhint: ")
+    assert "--start" in err
 
 
 def test_unknown_task_suggests(folder, capsys):

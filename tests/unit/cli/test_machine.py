@@ -2,16 +2,18 @@
 
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
+from importlib import metadata
 
 import pytest
 
 from kernelwright import sandbox
 from kernelwright.cli.main import main
 from kernelwright.errors import JudgeError
-from kernelwright.verbs import machine
+from kernelwright.verbs import isolation, machine
 
 
 def said(capsys, *words):
@@ -121,7 +123,11 @@ def test_isolation(only, capsys, monkeypatch):
     code, _, found = findings(capsys)
     assert code == 0
     assert found["sandbox"]["state"] == "limited"
-    assert "landlock (not in this kernel)" in found["sandbox"]["detail"]
+    assert found["sandbox"]["detail"] == "1 of 2 layers; without landlock"
+    assert main(["doctor"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"^landlock +missing +not in this kernel$", said, re.MULTILINE)
+    assert re.search(r"^limits +ok +more memory", said, re.MULTILINE)
     assert "Linux 5.13" in found["sandbox"]["mend"]
     monkeypatch.setenv("KERNELWRIGHT_SANDBOX", "require")
     assert findings(capsys)[0] == 2
@@ -131,6 +137,18 @@ def test_isolation(only, capsys, monkeypatch):
 
     monkeypatch.setattr(sandbox, "probe", broken)
     assert findings(capsys)[2]["sandbox"]["detail"] == "nothing starts"
+
+
+def test_isolation_that_is_whole_is_said_in_a_line(only, capsys):
+    compiler(only, "g++", GOOD)
+    sandbox_found = findings(capsys)[2]["sandbox"]
+    assert (sandbox_found["state"], sandbox_found["detail"]) == ("ok", "all 1 layers")
+    assert [one["name"] for one in sandbox_found["layers"]] == ["limits"]
+
+
+def test_every_layer_is_explained():
+    source = (sandbox.JAIL / "confine.py").read_text()
+    assert set(isolation.TAKES_AWAY) == set(re.findall(r'report\.attempt\("(\w+)"', source))
 
 
 def test_a_store_that_cannot_be_written(only, capsys, monkeypatch, tmp_path):
@@ -221,7 +239,64 @@ def test_tasks_show(capsys):
     assert main(["tasks", "show", "softmax"]) == 0
     out = capsys.readouterr().out
     assert "cpu-1024x4096" in out
-    assert "at most 4 times" in out
+    assert "at most 4 times that of an honest float32 sum" in out
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("cpp", "// float32 is float"),
+        ("cuda", "// bfloat16 is __nv_bfloat16 of <cuda_bf16.h>"),
+        ("triton", "# bfloat16 is torch.bfloat16, in a kernel tl.bfloat16"),
+        ("torch", "# float32 is torch.float32"),
+    ],
+)
+def test_types_are_explained_in_the_language_of_the_prototype(capsys, language, words):
+    assert main(["tasks", "show", "softmax", "--contract", language]) == 0
+    assert words in capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("given", "out", "words"),
+    [
+        ("float64", "float64", "error at most 4 times that of an honest float64 sum"),
+        ("float32", "float32", "error at most 4 times that of an honest float32 sum"),
+        ("float16", "float16", "error at most 4 times that of an honest float32 sum"),
+        ("int32", "int32", "integers must be equal"),
+    ],
+)
+def test_how_exact_follows_the_types(capsys, tmp_path, given, out, words):
+    task(tmp_path / "mine", "return 2 * x")
+    text = (tmp_path / "mine" / "task.toml").read_text()
+    first, _, second = text.partition("[[outputs]]")
+    text = first.replace("float32", given) + "[[outputs]]" + second.replace("float32", out)
+    (tmp_path / "mine" / "task.toml").write_text(text)
+    assert main(["tasks", "show", "mine"]) == 0
+    assert words in capsys.readouterr().out.splitlines()
+
+
+def test_how_exact_is_said_for_each_device_where_that_differs(capsys, tmp_path):
+    task(tmp_path / "mine", "return 2 * x")
+    text = (tmp_path / "mine" / "task.toml").read_text().replace('dtype = "float32"', 'dtype = "T"')
+    text = text.replace("[axes]", '[types]\nT = "float32"\n[axes]')
+    (tmp_path / "mine" / "task.toml").write_text(
+        text + '[[workloads]]\nname = "big"\ndevice = "gpu"\nrole = "main"\naxes = { N = 64 }\n'
+        'types = { T = "float64" }\n'
+    )
+    assert main(["tasks", "show", "mine"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert "on cpu: error at most 4 times that of an honest float32 sum" in said
+    assert "on gpu: error at most 4 times that of an honest float64 sum" in said
+
+
+def test_the_mend_for_torch_suits_a_checkout_and_an_installed_package(only, capsys, monkeypatch):
+    def missing(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(machine.metadata, "version", missing)
+    mend = findings(capsys)[2]["torch"]["mend"]
+    assert "scripts/setup --torch in a checkout" in mend
+    assert "pip install 'kernelwright[torch]'" in mend
 
 
 def task(folder, body, values=""):

@@ -3,12 +3,17 @@
 import csv
 import io
 import json
+import socket
+import sqlite3
+import sys
 
+import pandas as pd
 import pytest
 
 from kernelwright.cli.main import main
 from kernelwright.errors import JudgeError
 from kernelwright.executors.base import Executor
+from kernelwright.verbs import runs_export
 from tests import samples
 from tests.fakes import FakeExecutor
 
@@ -153,6 +158,90 @@ def test_what_is_wrong_is_said(folder, capsys, words, error, hint):
     assert found["hint"].startswith(hint)
 
 
+def test_a_budget_that_ended_says_how_to_get_a_confirmed_number(folder, capsys):
+    words = "optimize twice --start good.cpp --proposer tune --evaluations 3"
+    assert main(words.split()) == 4
+    out, err = capsys.readouterr()
+    assert "out of budget, nothing is confirmed: the budget is too small" in out
+    pasted = err.splitlines()[-1].removeprefix("next: kernelwright ")
+    assert pasted.startswith("runs resume ")
+    assert pasted.endswith(" --evaluations 4")
+    code, found = said(capsys, "ship latest")
+    assert (code, found["hint"]) == (2, f"kernelwright {pasted}")
+    code, found = said(capsys, "runs resume latest")
+    assert (code, "--evaluations N" in found["hint"]) == (2, True)
+    code, found = said(capsys, "runs resume latest --minutes 1")
+    assert code == 2
+    assert found["error"].endswith("has no limit of minutes, so 1 more change nothing")
+    code, found = said(capsys, pasted)
+    assert (code, found["status"]) == (0, "improved")
+    code, replayed = said(capsys, "runs replay latest")
+    assert (code, replayed["matches"]) == (0, True)
+
+
+def test_more_budget_from_python(folder):
+    import kernelwright
+
+    found = kernelwright.optimize("twice", start="good.cpp", proposer=("tune",), evaluations=3)
+    assert found.status == "budget"
+    assert kernelwright.resume(found, evaluations=9).status == "improved"
+
+
+@pytest.fixture
+def interrupted(folder, capsys, monkeypatch):
+    """A run that Ctrl-C stopped; its id."""
+    real = FakeExecutor.wait
+
+    def wait(self, timeout=None):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(FakeExecutor, "wait", wait)
+    code, found = said(capsys, "optimize twice --start good.cpp --proposer tune --evaluations 20")
+    monkeypatch.setattr(FakeExecutor, "wait", real)
+    assert code == 130
+    return found["run"]
+
+
+def states(capsys):
+    """What ``runs list`` and ``runs show`` say of the only run."""
+    main(["runs", "list", "--json"])
+    (row,) = map(json.loads, capsys.readouterr().out.splitlines())
+    code, shown = said(capsys, "runs show latest")
+    assert code == 0
+    main(["runs", "show", "latest"])
+    return row["status"], shown["status"], capsys.readouterr()
+
+
+def test_a_resumed_run_is_running_from_the_first_moment(interrupted, capsys, monkeypatch):
+    seen, real = [], FakeExecutor.open
+
+    def open_(self, task):
+        seen.append(states(capsys))
+        return real(self, task)
+
+    assert states(capsys)[:2] == ("interrupted", "interrupted")
+    monkeypatch.setattr(FakeExecutor, "open", open_)
+    assert main(["runs", "resume", "latest"]) == 0
+    ((listed, shown, text),) = seen
+    assert (listed, shown) == ("running", "running")
+    assert "status     running\n" in text.out
+    assert "next:" not in text.err
+    capsys.readouterr()
+    assert states(capsys)[:2] == ("improved", "improved")
+
+
+def test_a_killed_run_is_interrupted(interrupted, folder, capsys):
+    with sqlite3.connect(folder / "runs.db") as connection:
+        owner = f"{socket.gethostname()}:{2**22 + 1}:1"
+        connection.execute("update runs set status = 'running', owner = ?", (owner,))
+        connection.execute("update runs set json = replace(json, '\"interrupted\"', '\"running\"')")
+        connection.execute("update runs set json = replace(json, 'interrupted by the user', '')")
+    connection.close()
+    listed, shown, text = states(capsys)
+    assert (listed, shown) == ("interrupted", "interrupted")
+    assert "next: kernelwright runs resume " in text.err
+
+
 def test_dry_run_touches_nothing(folder, capsys):
     words = "optimize twice --dry-run --start good.cpp --effort thorough --target 2"
     code, found = said(capsys, words)
@@ -207,6 +296,36 @@ def test_export(run, folder, capsys):
     assert main(["runs", "export", "latest", "--form", "parquet"]) == 2
 
 
+def test_parquet_without_its_package_names_the_extra(run, folder, capsys, monkeypatch):
+    for name in ("pyarrow", "fastparquet"):
+        monkeypatch.setitem(sys.modules, name, None)
+    code, found = said(capsys, "runs export latest --form parquet --to rows.parquet")
+    assert code == 2
+    assert found["error"] == "Parquet needs the package 'pyarrow', which is missing"
+    assert "pip install 'kernelwright[parquet]'" in found["hint"]
+    assert "scripts/setup --parquet" in found["hint"]
+    assert not (folder / "rows.parquet").exists()
+
+
+def test_parquet(run, folder, capsys):
+    pytest.importorskip("pyarrow", reason="needs pyarrow")
+    assert main(["runs", "export", "latest", "--form", "parquet", "--to", "rows.parquet"]) == 0
+    table = pd.read_parquet(folder / "rows.parquet")
+    assert list(table["rung"])[-1] == "confirm"
+
+
+def test_columns_of_a_table_have_one_type():
+    rows = [
+        {"tune.HOW": "row", "tune.BLOCK": 8, "ratio": 1},
+        {"tune.HOW": 4, "tune.BLOCK": 16, "ratio": 1.5},
+        {"tune.BLOCK": 32},
+    ]
+    table = runs_export._typed(rows)
+    assert list(table["tune.HOW"].dropna()) == ["row", "4"]
+    assert list(table["tune.BLOCK"]) == [8, 16, 32]
+    assert list(table["ratio"].dropna()) == [1.0, 1.5]
+
+
 def test_ship_writes_a_candidate(run, folder, capsys):
     code, shipped = said(capsys, "ship latest --to out/")
     assert code == 0
@@ -220,8 +339,22 @@ def test_ship_writes_a_candidate(run, folder, capsys):
     assert main(["ship", "latest", "--to", "out/twice.cpp", "--force"]) == 0
 
 
+ABOUT_A_RUN = ["runs show", "runs resume", "runs replay", "runs export", "ship"]
+
+
+@pytest.mark.parametrize("words", ABOUT_A_RUN)
+def test_no_runs_yet(folder, capsys, words):
+    code, found = said(capsys, f"{words} latest")
+    assert code == 2
+    assert found["error"].startswith(f"no runs yet in sqlite:///{folder}/runs.db")
+    assert found["hint"] == "kernelwright optimize softmax makes one"
+    code, found = said(capsys, f"{words} 2026")
+    assert found["error"].startswith("'2026' is no run: there are none in sqlite:///")
+    assert found["hint"] == "kernelwright optimize softmax makes one"
+
+
 @pytest.mark.parametrize("verb", ["show", "resume", "replay", "export"])
-def test_unknown_run(folder, capsys, verb):
+def test_unknown_run(run, capsys, verb):
     code, found = said(capsys, f"runs {verb} nothing")
     assert code == 2
     assert found == {

@@ -5,9 +5,11 @@ import re
 
 import pytest
 
+from kernelwright.records.evaluation import Sandbox
 from kernelwright.records.outcome import Decision
-from kernelwright.records.run import Run
+from kernelwright.records.run import Budget, Run
 from kernelwright.report import summary as report
+from kernelwright.search.summary import Counts
 from tests import samples
 
 
@@ -29,7 +31,7 @@ def test_evidence_is_shown():
     text = report.run_text(samples.summary())
     assert "80% of what bandwidth allows (floor 40 µs)" in text
     assert "static, smoke" in text
-    assert "rlimits, landlock; not available: pid namespace" in text
+    assert "isolation  rlimits, landlock\nlacking    pid namespace" in text
     assert "sums in float32" in text
     assert "plain loop THREADS=2" in text
     assert "cpu: Test 9000, 2 threads" in text
@@ -54,7 +56,6 @@ def test_without_a_winner_outcomes_are_shown():
     [
         ("improved", True, "kernelwright ship r-20260101-abcd --as file"),
         ("interrupted", False, "kernelwright runs resume r-20260101-abcd"),
-        ("running", False, "kernelwright runs resume r-20260101-abcd"),
     ],
 )
 def test_what_to_paste(status, won, start):
@@ -69,9 +70,47 @@ def test_a_run_of_a_language_that_is_gone_can_still_be_shown():
     assert report.paste(found) == []
 
 
+@pytest.mark.parametrize("status", ["no_improvement", "running"])
 @pytest.mark.parametrize("won", [True, False])
-def test_nothing_to_paste_after_a_no(won):
-    assert report.paste(samples.summary("no_improvement", won=won)) == []
+def test_nothing_to_paste_after_a_no_or_while_it_runs(status, won):
+    assert report.paste(samples.summary(status, won=won)) == []
+
+
+@pytest.mark.parametrize(
+    ("budget", "words"),
+    [
+        (Budget(minutes=1.5), "--minutes 1.5"),
+        (Budget(evaluations=20), "--evaluations 20"),
+        (Budget(evaluations=2), "--evaluations 4"),
+        (Budget(minutes=3, evaluations=9), "--minutes 3 --evaluations 9"),
+    ],
+)
+def test_a_run_without_a_confirmed_number_says_how_to_get_one(budget, words):
+    summary = samples.summary("budget", won=False, budget=budget)
+    assert report.paste(summary) == [f"kernelwright runs resume r-20260101-abcd {words}"]
+
+
+def test_what_was_only_built_is_not_called_passed():
+    counts = Counts(drafted=5, built=4, by_outcome={"passed": 4, "crashed": 1}, only_built=3)
+    text = report.run_text(samples.summary("budget", won=False, counts=counts))
+    assert re.search(r"^built, not run +3$", text, re.MULTILINE)
+    assert re.search(r"^passed +1$", text, re.MULTILINE)
+    counts = Counts(by_outcome={"passed": 4}, only_built=4)
+    text = report.run_text(samples.summary("budget", won=False, counts=counts))
+    assert "passed" not in text
+
+
+def test_lines_of_evidence_fit_a_terminal():
+    layers = (
+        "oom_first", "network", "pids", "watcher", "mounts", "user", "capabilities",
+        "no_new_privileges", "landlock", "system_calls", "limits",
+    )  # fmt: skip
+    sandbox = Sandbox(active=layers, unavailable=("hidden_memory: not in this kernel",))
+    found = samples.evaluation(samples.candidate()).model_copy(update={"sandbox": sandbox})
+    lines = report.evidence(found).splitlines()
+    assert max(map(len, lines)) <= 80
+    said = " ".join("\n".join(lines).split())
+    assert f"isolation {', '.join(layers)} lacking hidden_memory: not in this kernel" in said
 
 
 def test_the_confirmed_candidate_of_a_no_is_not_called_the_best():

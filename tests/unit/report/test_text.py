@@ -11,6 +11,15 @@ def test_columns_align_and_nothing_trails():
     assert text.table(("a", "b"), [("x", "")]).splitlines()[1] == "x"
 
 
+def test_words_beside_a_label_are_wrapped_below_themselves():
+    assert text.labelled("checked", "a, b") == "checked    a, b"
+    made = text.labelled("isolation", ", ".join(["no_new_privileges"] * 6)).splitlines()
+    assert len(made) == 2
+    assert made[1].startswith(" " * 11 + "no_new")
+    assert max(map(len, made)) <= 80
+    assert text.labelled("labels", "x" * 100) == f"labels     {'x' * 100}"
+
+
 @pytest.mark.parametrize(
     ("microseconds", "shown"),
     [(0.7, "0.7 µs"), (999.4, "999 µs"), (1500, "1.5 ms"), (2e6, "2 s"), (123456, "123 ms")],

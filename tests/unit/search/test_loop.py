@@ -185,7 +185,13 @@ class Watcher(Observer):
     def __init__(self):
         self.seen = []
 
-    def session(self, run, session):
+    def opening(self, task):
+        self.seen.append("opening")
+
+    def session(self, run, session, progress):
+        assert progress.spent == run.spent
+        assert progress.budget == run.spec.budget
+        assert progress.leader is None
         self.seen.append("session")
 
     def dispatched(self, candidate, rung):
@@ -213,7 +219,7 @@ def test_an_observer_sees_a_candidate_climb(run):
     watcher = Watcher()
     run(constant(speedup=1.5), start=1, proposers=(), observer=watcher)
     assert watcher.seen == [
-        "session", "dispatched draft", "drafted", "dispatched smoke", "evaluated smoke",
+        "opening", "session", "dispatched draft", "drafted", "dispatched smoke", "evaluated smoke",
         "promoted screen", "dispatched screen", "evaluated screen", "promoted full",
         "dispatched full", "champion", "evaluated full", "promoted confirm",
         "dispatched confirm", "evaluated confirm", "stopped improved",

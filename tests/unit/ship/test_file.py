@@ -64,7 +64,13 @@ def test_a_backslash_cannot_continue_the_comment():
 
 
 @pytest.mark.parametrize(
-    ("status", "hint"), [("interrupted", "runs resume"), ("no_improvement", "--effort thorough")]
+    ("status", "hint"),
+    [
+        ("interrupted", "runs resume"),
+        ("running", "runs show"),
+        ("budget", "runs resume"),
+        ("no_improvement", "--effort thorough"),
+    ],
 )
 @pytest.mark.parametrize("won", [True, False])
 def test_without_a_winner_there_is_nothing_to_ship(status, hint, won):

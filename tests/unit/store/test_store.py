@@ -1,5 +1,6 @@
 """The store: what goes in comes out, what is wrong is explained, what was committed stays."""
 
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -301,6 +302,35 @@ def test_a_dead_owner_is_recognised_and_a_living_one_respected(store):
     assert not leases.alive(f"elsewhere:{pid}:{started}", 0.0)
     writer.commit(run, Step(), release=True)
     assert store.owner("run-a")[0] == ""
+
+
+def test_the_present_status_is_the_one_of_now_not_the_one_written_last(store):
+    writer, run = begun(store)
+
+    def seen():
+        (listed,) = store.runs(present=True)
+        assert listed == store.run("latest", present=True)
+        return store.run("latest").status, listed.status
+
+    assert seen() == ("running", "running")
+    writer.commit(run.model_copy(update={"status": "interrupted"}), Step(), release=True)
+    assert seen() == ("interrupted", "interrupted")
+    again = Writer(store)
+    again.take(run.id)
+    assert seen() == ("interrupted", "running")
+    again.release(run.id)
+    assert seen() == ("interrupted", "interrupted")
+    assert leases.present("running", "", 0.0) == "interrupted"
+    assert leases.present("running", f"{socket.gethostname()}:99999999:1", 0.0) == "interrupted"
+    assert leases.present("improved", f"{socket.gethostname()}:99999999:1", 0.0) == "improved"
+
+
+def test_who_does_not_have_a_run_cannot_release_it(store, monkeypatch):
+    _, run = begun(store)
+    owner = store.owner(run.id)
+    monkeypatch.setattr(leases, "me", lambda: "elsewhere:1:1")
+    Writer(store).release(run.id)
+    assert store.owner(run.id) == owner
 
 
 def test_a_killed_process_is_dead_before_it_is_buried():

@@ -1,0 +1,32 @@
+"""What a run says of itself while it is at work, in words that suit a bar and a line."""
+
+from collections.abc import Iterator
+
+from kernelwright.records.candidate import Candidate
+from kernelwright.records.evaluation import Evaluation
+from kernelwright.records.job import Session
+from kernelwright.records.run import Run
+from kernelwright.report import summary as report
+from kernelwright.report import text
+
+
+def begun(run: Run, session: Session) -> Iterator[str]:
+    """Which run it is, and what there is to beat."""
+    rivals = ", ".join(one.name for one in session.baselines if not one.missing)
+    yield f"run {run.id}: to beat: {rivals}; the strongest is {session.strongest}"
+    for one in session.baselines:
+        if one.missing:
+            yield f"without {one.name}: {one.missing}"
+
+
+def name(candidate: Candidate) -> str:
+    """A candidate in a few words."""
+    return report.strategy(candidate, short=True)
+
+
+def against(look: Evaluation) -> str:
+    """The first comparison of a look, with its rival and interval; empty if there is none."""
+    for one in look.comparisons[:1]:
+        ratio = text.ratio(one.ratio, one.low, one.high)
+        return f"{ratio} against {one.baseline} on {one.workload}"
+    return ""
