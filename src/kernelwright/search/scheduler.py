@@ -137,8 +137,8 @@ class Scheduler:
         if claim.rung is Rung.CONFIRM and not evaluation.passed:
             # Those whom the dropped champion barred deserve their looks.
             self.course.go_on()
-        structures_left = self._ahead is not None and self._ahead.coarse
-        length = None if structures_left else rungs.PLATEAU[self._run.spec.effort]
+        coarse = self._ahead and self._ahead.coarse
+        length = None if coarse else rungs.PLATEAU[self._run.spec.effort]
         in_flight = [other.candidate for other in self.claims.values()]
         reason = self._standings.reason_to_stop(evaluation, length, in_flight)
         if self.course.searching and reason:

@@ -110,7 +110,7 @@ def test_text_for_people(folder, capsys):
         (["good.cpp", "--device", "tpu"], "unknown device 'tpu'", "known: auto, cpu"),
         (["header.cpp"], "header.cpp: line 1: the header is not closed", ""),
         (["latin.cpp"], "latin.cpp is not UTF-8 text", ""),
-        (["other"], "other: its ending names no language", "known: .cpp"),
+        (["other"], "no such file: other", ""),
     ],
 )
 def test_what_is_wrong_is_said(folder, capsys, words, error, hint):

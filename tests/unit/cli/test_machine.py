@@ -242,18 +242,9 @@ def test_tasks_show(capsys):
     assert "at most 4 times that of an honest float32 sum" in out
 
 
-@pytest.mark.parametrize(
-    ("language", "words"),
-    [
-        ("cpp", "// float32 is float"),
-        ("cuda", "// bfloat16 is __nv_bfloat16 of <cuda_bf16.h>"),
-        ("triton", "# bfloat16 is torch.bfloat16, in a kernel tl.bfloat16"),
-        ("torch", "# float32 is torch.float32"),
-    ],
-)
-def test_types_are_explained_in_the_language_of_the_prototype(capsys, language, words):
-    assert main(["tasks", "show", "softmax", "--contract", language]) == 0
-    assert words in capsys.readouterr().out.splitlines()
+def test_types_are_explained_in_the_language_of_the_prototype(capsys):
+    assert main(["tasks", "show", "softmax", "--contract", "cpp"]) == 0
+    assert "// float32 is float" in capsys.readouterr().out.splitlines()
 
 
 @pytest.mark.parametrize(
