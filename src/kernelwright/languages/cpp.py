@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from kernelwright.candidates.text import too_long
 from kernelwright.errors import JudgeError, PrerequisiteError, UsageError
 from kernelwright.languages import allowed, compilation
 from kernelwright.languages.base import DEFAULT_LIMITS, Availability, BuildLimits, BuildResult
@@ -23,8 +24,8 @@ from kernelwright.records.evaluation import Build
 from kernelwright.records.outcome import Outcome
 from kernelwright.settings import Settings
 
-FORMAT = 1
-"""Raised when the same source is built differently than before."""
+FORMAT = 2
+"""Raised when the same source is built, or kept, differently than before."""
 _MATH = {
     "gcc": (
         "Loops with `expf`, `logf`, `powf`, `sinf` or `cosf` vectorise only if the function is "
@@ -84,6 +85,8 @@ class Cpp:
         if candidate.language != self.name:
             raise UsageError(f"a candidate in {candidate.language} is not C++")
         toolchain, header = self.toolchain, candidate.header
+        if long := too_long(candidate.source):
+            return BuildResult(Outcome.PARSE_ERROR, Build(seconds=0.0), long)
         refusal = allowed.refusal(header.flags, header.needs)
         if refusal:
             build = Build(seconds=0.0, compiler=toolchain.version, flags=header.flags)

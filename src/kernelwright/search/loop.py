@@ -4,7 +4,8 @@ The loop itself is :meth:`kernelwright.search.work.Work.go_on`; the decisions ar
 :class:`kernelwright.search.scheduler.Scheduler`'s.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from secrets import token_hex
 
@@ -23,6 +24,7 @@ from kernelwright.search.scheduler import Scheduler
 from kernelwright.search.summary import RunSummary, summarise
 from kernelwright.search.work import Work
 from kernelwright.store import folders
+from kernelwright.store.rows import readable
 from kernelwright.store.step import content_hash
 from kernelwright.store.store import Store
 from kernelwright.store.writer import Writer
@@ -72,16 +74,13 @@ def start_run(
             hint="give a kernel of your own with --start FILE; "
             "'kernelwright tasks show' prints the contract",
         )
-    live = Live(executor, clock, 0.0, scheduler.limits.wall_s)
-    try:
+    live, writer = Live(executor, clock, 0.0, scheduler.limits.wall_s), Writer(store)
+    with _put_down(executor, writer, run.id):
         opened = live.open(task)
-        writer = Writer(store)
         writer.put_task(task)
         writer.create_run(run, start)
         work = Work(scheduler, Journal(store, run), live, task, observer or Observer())
         work.go_on(opened, writer)
-    finally:
-        executor.close()
     return _ended(store, run.id, observer)
 
 
@@ -97,7 +96,8 @@ def resume_run(
 
     Raises:
         UsageError: no such run, it is finished, or a living process works on it.
-        StoreError: the stored decisions cannot be reproduced by this version.
+        StoreError: the stored decisions cannot be reproduced by this version, or are damaged.
+        PrerequisiteError: the baseline that it was compared with cannot be had here.
 
     An executor that says ``simulated = True`` repeats itself exactly; it is driven from the
     beginning, checked against the store, and goes on from where the store ends, with nothing
@@ -107,19 +107,17 @@ def resume_run(
     if run.status not in ("running", "interrupted"):
         raise UsageError(f"run {run.id} is finished: {run.status}")
     writer = Writer(store)
-    writer.take(run.id)
     try:
-        simulated = getattr(executor, "simulated", False)
-        task, scheduler, journal = _begin(store, run) if simulated else past(store, run)
-        base_s = scheduler.ledger.wall_s + scheduler.ledger.lost_s()
-        live = Live(executor, clock, base_s, scheduler.limits.wall_s)
-        work = Work(scheduler, journal, live, task, observer or Observer())
-        try:
+        with _put_down(executor, writer, run.id):
+            writer.take(run.id)
+            simulated = getattr(executor, "simulated", False)
+            task, scheduler, journal = _begin(store, run) if simulated else past(store, run)
+            base_s = scheduler.ledger.wall_s + scheduler.ledger.lost_s()
+            live = Live(executor, clock, base_s, scheduler.limits.wall_s)
+            work = Work(scheduler, journal, live, task, observer or Observer())
             opened = live.open(task)
             work.send(scheduler.claims.values())
             work.go_on(opened, writer)
-        finally:
-            executor.close()
     except DifferenceError as problem:
         raise StoreError(
             f"run {run.id} cannot be continued, its decisions come out differently: {problem}",
@@ -142,10 +140,23 @@ def past(store: Store, run: Run) -> tuple[Task, Scheduler, Journal]:
     return task, scheduler, journal
 
 
+@contextmanager
+def _put_down(executor: Executor, writer: Writer, run_id: str) -> Iterator[None]:
+    """However the body ends: nothing runs on, and nobody holds the run."""
+    try:
+        yield
+    finally:
+        try:
+            executor.close()
+        finally:
+            writer.release(run_id)
+
+
 def _begin(store: Store, run: Run) -> tuple[Task, Scheduler, Journal]:
     task = store.task(run.spec.task)
     start = [store.candidate(run.id, one) for one in run.spec.start]
-    notes = {"plans": run.notes["plans"]}
+    with readable(f"run {run.id}"):
+        notes = {"plans": run.notes["plans"]}
     fresh = run.model_copy(update={"status": "running", "best": "", "notes": notes})
     return task, Scheduler(fresh, task, start), Journal(store, run)
 

@@ -45,13 +45,13 @@ class Scheduler:
         self.plans = {plan.rung: plan for plan in map(RungPlan.model_validate, run.notes["plans"])}
         timed = [rung for rung in self.plans if Rung.DRAFT < rung < Rung.CONFIRM]
         parents = plugins.load("parents", spec.parents)(spec.seed)
-        self._standings = Standings(
+        self.standings = Standings(
             Ladder(timed, rungs.ETA), parents, spec.target, confirms=Rung.CONFIRM in self.plans
         )
-        self._people = self._standings.people
+        self._people = self.standings.people
         self.ledger = Ledger(rungs.PRIOR_S)
         self.limits = Limits(spec.budget)
-        context = context_for(task, spec, self._standings.value, start)
+        context = context_for(task, spec, self.standings.value, start)
         self._authors = Authors(context, spec.proposers, parents)
         self.claims: dict[int, Claim] = {}
         """Dispatched and not yet back."""
@@ -96,9 +96,9 @@ class Scheduler:
     # What comes in
 
     def _opened(self, given: Opened) -> None:
-        if self._standings.session is not None:
+        if self.standings.session is not None:
             self.ledger.charge_lost()
-        self._standings.session = given.session
+        self.standings.session = given.session
         self._drafts, self._looks = given.drafts, given.looks
         self.ledger.reopened(given.wall_s, given.session.confirm_s)
         self._decision.emit("opened", **to_event(given, self._sequence))
@@ -113,14 +113,14 @@ class Scheduler:
             copies = self._people.drafted(evaluation) if evaluation.passed else []
         else:
             copies = self._people.looked(evaluation)
-            crowned, wins = self._standings.looked(given.number, candidate, evaluation)
+            crowned, wins = self.standings.looked(given.number, candidate, evaluation)
             posts += wins
             if crowned:
                 data = {"candidate": candidate.id, "speedup": crowned.speedup}
                 self._decision.emit("champion", evaluation=given.number, **data)
                 self._decision.notice(Observer.champion, candidate, crowned.look, crowned.speedup)
         if not evaluation.passed:
-            posts += self._standings.failed(given.number, candidate, evaluation)
+            posts += self.standings.failed(given.number, candidate, evaluation)
         self._record(given.number, candidate, evaluation)
         for copy in copies:
             self._number += 1
@@ -130,7 +130,7 @@ class Scheduler:
             self._searching, self._ended = True, False
         length = None if self._ahead and self._ahead[1] else rungs.PLATEAU[self._run.spec.effort]
         in_flight = [other.candidate for other in self.claims.values()]
-        reason = self._standings.reason_to_stop(evaluation, length, in_flight)
+        reason = self.standings.reason_to_stop(evaluation, length, in_flight)
         if self._searching and reason:
             self._searching, self._reason = False, reason
 
@@ -174,8 +174,8 @@ class Scheduler:
 
     def _draft(self) -> bool:
         self._ahead = self._ahead or self._authors.next(self._people.known)
-        first = self._standings.ladder.rungs[0]
-        afterwards = (first, *self._standings.path(first))
+        first = self.standings.ladder.rungs[0]
+        afterwards = (first, *self.standings.path(first))
         if self._ahead is None or not self._allowed(Rung.DRAFT, afterwards):
             return False
         candidate, coarse = self._ahead
@@ -187,19 +187,19 @@ class Scheduler:
         return True
 
     def _look(self) -> bool:
-        ladder, first = self._standings.ladder, self._standings.ladder.rungs[0]
-        urgent = self._standings.urgent()
+        ladder, first = self.standings.ladder, self.standings.ladder.rungs[0]
+        urgent = self.standings.urgent()
         confirming = any(claim.rung is Rung.CONFIRM for claim in self.claims.values())
         if urgent and not confirming and self.limits.allows_last(self.ledger):
             return self._promote(urgent, Rung.CONFIRM)
         up = ladder.promotable()
-        path = self._standings.path(first)
+        path = self.standings.path(first)
         if up is None and self._people.built and self._allowed(first, path):
             self._claim(self._people.built.popleft(), first)
             return True
         idle = ladder.otherwise_idle(only_hopeful=self.ledger.drafts_in_flight() > 0)
         for way in (up, idle):
-            if way and self._allowed(way[1], self._standings.path(way[1])):
+            if way and self._allowed(way[1], self.standings.path(way[1])):
                 ladder.promote(*way)
                 return self._promote(*way)
         return False
@@ -208,8 +208,8 @@ class Scheduler:
         # Looks already paid for may still change the leader, so they are awaited.
         if self.ledger.looks_in_flight():
             return False
-        leader = self._standings.to_confirm()
-        if leader is None and not self._standings.finals.verdicts:
+        leader = self.standings.to_confirm()
+        if leader is None and not self.standings.finals.verdicts:
             return self._climb()
         self._refused = leader is not None and not self.limits.allows_last(self.ledger)
         if leader is None or self._refused:
@@ -218,7 +218,7 @@ class Scheduler:
 
     def _climb(self) -> bool:
         """Send somebody up although time is short: without a leader there is no number at all."""
-        ladder = self._standings.ladder
+        ladder = self.standings.ladder
         way = ladder.promotable() or ladder.otherwise_idle(only_hopeful=False)
         self._refused = way is not None
         if way is None or not self.limits.allows_last(self.ledger):
@@ -245,8 +245,8 @@ class Scheduler:
         return allowed
 
     def _finish(self, reason: str) -> None:
-        best = self._standings.finals.best()
-        status = self._standings.finals.status(budget_ended=self._refused or self._ended)
+        best = self.standings.finals.best()
+        status = self.standings.finals.status(budget_ended=self._refused or self._ended)
         notes = {**self._run.notes, "reason": reason}
         change = {"status": status, "best": best.candidate if best else "", "notes": notes}
         self._run = self._run.model_copy(update=change)
@@ -258,5 +258,5 @@ class Scheduler:
             budget=self._run.spec.budget,
             in_flight=len(self.claims),
             drafted=len(self._people.known),
-            best_speedup=self._standings.speedup(self._standings.champion),
+            best_speedup=self.standings.speedup(self.standings.champion),
         )

@@ -12,6 +12,7 @@ from kernelwright.records.run import Run, Spent
 from kernelwright.records.rung import Rung
 from kernelwright.records.task import Task
 from kernelwright.search.score import score
+from kernelwright.store.rows import readable
 from kernelwright.store.step import StoredEvaluation
 from kernelwright.store.store import Store
 
@@ -53,6 +54,8 @@ class RunSummary:
     counts: Counts
     spent: Spent
     folder: Path
+    rival: str = ""
+    """Baseline that looks below the confirm were compared with: the strongest when it began."""
 
 
 def summarise(store: Store, run_id: str) -> RunSummary:
@@ -60,10 +63,12 @@ def summarise(store: Store, run_id: str) -> RunSummary:
 
     Raises:
         UsageError: there is no such run.
+        StoreError: a row of it is damaged.
     """
     run = store.run(run_id)
     opened = store.events(run.id, "opened")
-    session = Session.model_validate(opened[-1].data["session"]) if opened else None
+    with readable(f"what run {run.id} knows of its sessions"):
+        sessions = [Session.model_validate(one.data["session"]) for one in opened]
     confirmed = None
     if run.best:
         looks = store.evaluations(run.id, run.best, Rung.CONFIRM)
@@ -72,7 +77,7 @@ def summarise(store: Store, run_id: str) -> RunSummary:
     return RunSummary(
         run=run,
         task=store.task(run.spec.task),
-        session=session,
+        session=sessions[-1] if sessions else None,
         best=store.candidate(run.id, run.best) if run.best else None,
         confirmed=confirmed,
         speedup=found.speedup if found else None,
@@ -80,6 +85,7 @@ def summarise(store: Store, run_id: str) -> RunSummary:
         counts=count(store.evaluations(run.id)),
         spent=run.spent,
         folder=store.run_folder(run.id),
+        rival=sessions[0].strongest if sessions else "",
     )
 
 
