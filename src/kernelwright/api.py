@@ -60,7 +60,7 @@ class RunResult:
 
     def to_frame(self) -> "pd.DataFrame":
         """One row an evaluation."""
-        with setup.store(_settings(self._store)) as opened:
+        with setup.store(_settings(self._store), writable=False) as opened:
             return frames.to_frame(opened, self.id)
 
     def ship(self, form: str = "file", to: Path | str | None = None, force: bool = False) -> Any:
@@ -172,7 +172,7 @@ def open_run(run: str = "latest", *, store: str | None = None) -> RunResult:
     Raises:
         UserError: there is no such run.
     """
-    with setup.store(_settings(store)) as opened:
+    with setup.store(_settings(store), writable=False) as opened:
         summary = summarise(opened, opened.run(run).id)
     return RunResult(RunAnswer.of(summary), store)
 

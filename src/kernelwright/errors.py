@@ -14,6 +14,8 @@
 A candidate's failure is never an exception: it is an outcome of an evaluation.
 """
 
+import errno
+
 
 class KernelwrightError(Exception):
     """Base of every error raised on purpose.
@@ -59,3 +61,24 @@ class HeaderError(UserError):
 
 class StoreError(UserError):
     """The store cannot be opened, read or written."""
+
+
+_SPACE = "free some space, or point TMPDIR, KERNELWRIGHT_CACHE or --store to another disk"
+_SCARCE = {
+    errno.ENOSPC: ("no space is left on the disk", _SPACE),
+    errno.EDQUOT: ("the disk quota is used up", _SPACE),
+    errno.EROFS: ("the file system is read-only", _SPACE),
+    errno.ENOMEM: ("the memory is used up", "free some memory, or use smaller workloads"),
+    errno.EMFILE: ("too many files are open", "ulimit -n allows more"),
+    errno.ENFILE: ("too many files are open on this machine", "close some programs"),
+}
+
+
+def scarce(problem: BaseException) -> PrerequisiteError | None:
+    """What an error of the system says the machine lacks; None if it says something else."""
+    code = errno.ENOMEM if isinstance(problem, MemoryError) else getattr(problem, "errno", None)
+    if not isinstance(problem, OSError | MemoryError) or code not in _SCARCE:
+        return None
+    message, hint = _SCARCE[code]
+    place = getattr(problem, "filename", None)
+    return PrerequisiteError(f"{message}: {place}" if place else message, hint)

@@ -25,6 +25,7 @@ from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.devices import detect
 from kernelwright.evaluation import stages
 from kernelwright.evaluation.answers import Answers, Question
+from kernelwright.evaluation.cases import Cases
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.ring import Ring
 from kernelwright.evaluation.rivals import Rivals
@@ -152,7 +153,7 @@ class Jury:
         self.appeal = Answers(self.task, self.oracle, OTHER_SECRET)
         self.rivals = Rivals(self.task, None, detect.cores(), folder, folder)
         *timed, smoke = [contract.resolve(self.task, one) for one in workloads(self.task)]
-        self.cases = stages.Cases(smoke, timed, list(_edges(self.task)), [])
+        self.cases = Cases(smoke, timed, list(_edges(self.task)), [])
         self.questions = dict(self._questions(smoke))
         self._rings: dict[str, Ring] = {}
 

@@ -35,6 +35,7 @@ extern "C" int blend(const float* x, const float* s, float* y, float* q, float a
 """
 HEAD = """
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -120,6 +121,7 @@ class Court:
         source: str,
         plan: RungPlan = SCREEN,
         sandbox: Literal["auto", "require", "off"] = "auto",
+        against: str = "",
     ):
         """The evaluation of one source at one rung."""
         self.number += 1
@@ -131,6 +133,7 @@ class Court:
             seed=self.number,
             threads=2,
             sandbox=sandbox,
+            against=against,
         )
         self.executor.submit(job)
         completion = self.executor.wait(120)

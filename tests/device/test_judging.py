@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kernelwright.errors import PrerequisiteError
 from kernelwright.executors.local import LocalExecutor
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.rung import Rung
@@ -88,6 +89,8 @@ WRONG = {
     "abort": ("abort();", Outcome.CRASHED),
     "leaves with zero": ("_exit(0);", Outcome.CRASHED),
     "unwinds to nowhere": ("throw 1;", Outcome.CRASHED),
+    "kills itself": ("kill(getpid(), SIGKILL);", Outcome.CRASHED),
+    "kills its group": ("kill(0, SIGKILL);", Outcome.CRASHED),
     "stale after the first calls": (
         f"static int calls = 0; if (++calls < 12) {{ {RIGHT} }}",
         Outcome.STALE_OR_CACHED_OUTPUT,
@@ -108,6 +111,25 @@ def test_a_wrong_candidate_is_rejected_for_the_right_reason(court, name):
     assert found.reason
     assert not found.measurements
     assert not found.comparisons
+
+
+def test_a_signal_is_named_and_memory_is_not_guessed_at(court):
+    found = court.judge(body("kill(getpid(), SIGKILL);"))
+    assert found.reason == "the candidate crashed with SIGKILL"
+    assert found.evidence["exit_code"] == -9
+
+
+def test_a_look_is_made_against_the_baseline_that_is_asked_for(court):
+    other = next(
+        one.name
+        for one in court.session.baselines
+        if one.time_us and one.name != court.session.strongest
+    )
+    found = court.judge(judging.LOOP, against=other)
+    assert found.outcome is Outcome.PASSED, found.reason
+    assert {one.baseline for one in found.comparisons} == {other}
+    with pytest.raises(PrerequisiteError, match="no baseline fused here"):
+        court.judge(judging.LOOP, against="fused")
 
 
 def test_edges_are_seen_at_the_full_rung(court):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shutil
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,8 +14,9 @@ import pytest
 
 from kernelwright.errors import JudgeError, PrerequisiteError, TaskError
 from kernelwright.evaluation.arena import numpy_dtype
-from kernelwright.evaluation.oracle_client import Oracle, ReferenceFailure
+from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.oracle_process import NESTED
+from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.tasks import contract, edges, inputs, suites
 from kernelwright.tasks.load import load_task
 
@@ -149,6 +151,10 @@ HOSTILE = {
     ),
     "deadline": ("    import time\n    time.sleep(60)\n", "did not answer within 3 s"),
     "exit": ("    import os\n    os._exit(0)\n", "exited with code 0"),
+    "process": (
+        "    import resource as r\n    r.setrlimit(r.RLIMIT_NOFILE, (40, 40))\n    return x\n",
+        "lowered RLIMIT_NOFILE of its process: .* to 40",
+    ),
 }
 
 
@@ -187,6 +193,127 @@ def test_more_misbehaviour(hasty, folder, body, words):
     case = contract.resolve(task, "cpu-7x257")
     with pytest.raises(ReferenceFailure, match=words):
         hasty.truth(case, contents_of(hasty, case))
+
+
+MEDDLING = {
+    "closes everything": ("os.closerange(0, 4096)", "closed the descriptors"),
+    "closes its channel": ("os.closerange(3, 4096)", "closed the descriptors"),
+    "closes what it prints to": ("os.close(1); os.close(2)", "closed or replaced standard output"),
+    "closes and hangs": ("os.closerange(0, 4096); time.sleep(60)", "closed the descriptors"),
+    "puts a file in the place": (
+        "os.closerange(3, 64); [os.open('/dev/null', 0) for _ in range(64)]",
+        "closed the descriptors",
+    ),
+    "allows itself no files": ("limit(r.RLIMIT_NOFILE, 3)", "lowered RLIMIT_NOFILE"),
+    "allows itself no memory": ("limit(r.RLIMIT_AS, 1 << 20)", "lowered RLIMIT_AS"),
+    "allows itself no depth": ("sys.setrecursionlimit(60)", "lowered the recursion limit"),
+    "allows itself no time": ("limit(r.RLIMIT_CPU, 1)\n    while True: pass", "SIG(XCPU|KILL)"),
+    "kills its group": ("os.kill(0, 9)", "crashed with SIGKILL"),
+    "stops itself": ("os.kill(0, 19)", "did not answer within 3 s"),
+    "an alarm": ("signal.alarm(1); time.sleep(9)", "crashed with SIGALRM"),
+}
+
+
+@pytest.mark.parametrize("when", ["called", "loaded"])
+@pytest.mark.parametrize("name", MEDDLING)
+def test_a_reference_that_meddles_with_its_process_is_told_so(hasty, folder, name, when):
+    text, words = MEDDLING[name]
+    head = (
+        "import os, resource as r, signal, sys, time\n"
+        "def limit(kind, value):\n    r.setrlimit(kind, (value, value))\n"
+    )
+    source = f"def softmax(xp, x):\n    {text}\n    return x\n"
+    if when == "loaded":
+        source = f"def meddle():\n    {text}\nmeddle()\ndef softmax(xp, x):\n    return x\n"
+    task = folder(head + source)
+    case = contract.resolve(task, "cpu-7x257")
+
+    def ask():
+        hasty.load(task)
+        hasty.truth(case, contents_of(hasty, case))
+
+    with pytest.raises(ReferenceFailure, match=words) as caught:
+        ask()
+    assert caught.value.hint
+    good = load_task("softmax", inspector=hasty.inspect)
+    hasty.load(good)
+    assert hasty.truth(case, contents_of(hasty, case))["truth"]["y"].sum() == pytest.approx(7)
+
+
+def test_a_fork_of_the_reference_does_not_answer_too(hasty, folder):
+    task = folder(
+        "import os\n"
+        "def softmax(xp, x):\n"
+        "    child = os.fork()\n"
+        "    if child:\n"
+        "        os.waitpid(child, 0)\n"
+        "    return x if child else x * 0\n"
+    )
+    hasty.load(task)
+    case = contract.resolve(task, "cpu-7x257")
+    views = contents_of(hasty, case)
+    for _ in range(2):
+        assert np.array_equal(hasty.truth(case, views)["truth"]["y"], views["x"])
+
+
+@pytest.mark.parametrize("end", ["closed", "gone"])
+def test_a_child_in_a_session_of_its_own_dies_too(folder, tmp_path, end):
+    mark = tmp_path / "child"
+    task = folder(
+        "import os, time\n"
+        "def softmax(xp, x):\n"
+        "    if os.fork() == 0:\n"
+        "        os.setsid()\n"
+        "        if os.fork() == 0:\n"
+        f"            open({str(mark)!r}, 'w').write(str(os.getpid()))\n"
+        "            time.sleep(1000)\n"
+        "        os._exit(0)\n"
+        f"    while not os.path.exists({str(mark)!r}):\n"
+        "        time.sleep(0.01)\n" + ("    os._exit(4)\n" if end == "gone" else "    return x\n")
+    )
+    case = contract.resolve(task, "cpu-7x257")
+    with Oracle(deadline=20) as started:
+        started.load(task)
+        views = contents_of(started, case)
+        if end == "gone":
+            with pytest.raises(ReferenceFailure, match="exited with code 4"):
+                started.truth(case, views)
+        else:
+            started.truth(case, views)
+    assert is_dead(int(mark.read_text()))
+
+
+def test_an_answer_to_an_earlier_question_is_not_taken_for_the_next(folder):
+    task = folder("def softmax(xp, x):\n    return x\n")
+    case = contract.resolve(task, "cpu-7x257")
+    with Oracle() as started:
+        started.load(task)
+        views = contents_of(started, case)
+        first = started._process
+        # A question whose answer nobody waited for.
+        first.channel.send({"do": "load", "task": task.model_dump(mode="json"), "number": "old"})
+        with pytest.raises(JudgeError, match="another request"):
+            started.truth(case, views)
+        assert not first.runs()
+        assert np.array_equal(started.truth(case, views)["truth"]["y"], views["x"])
+
+
+def test_many_slow_answers_have_one_deadline(folder):
+    task = folder("import time\ndef softmax(xp, x):\n    time.sleep(0.2)\n    return x\n")
+    case = contract.resolve(task, "cpu-7x257")
+    with Oracle() as started:
+        started.load(task)
+        views = contents_of(started, case)
+        started.truth(case, views, ("truth",))
+        started.until = time.monotonic() + 0.1
+        with pytest.raises(ReferenceFailure, match="all questions about it together") as caught:
+            started.truth(case, views, ("truth",))
+    assert caught.value.kind == "deadline"
+
+
+def is_dead(pid):
+    state = Path(f"/proc/{pid}/stat")
+    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] in "ZX"
 
 
 def test_a_crash_does_not_lose_the_task(hasty, folder, tmp_path):
@@ -237,9 +364,7 @@ def test_descendants_die_with_the_oracle(folder, tmp_path):
         started.load(task)
         with pytest.raises(ReferenceFailure, match="did not answer"):
             started.truth(case, contents_of(started, case))
-    child = int(mark.read_text())
-    state = Path(f"/proc/{child}/stat")
-    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] in "ZX"
+    assert is_dead(int(mark.read_text()))
 
 
 def test_a_file_beside_the_reference_cannot_stand_in_for_a_library(oracle, folder):

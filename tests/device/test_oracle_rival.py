@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import pytest
 
 from kernelwright.evaluation.arena import Arena, numpy_dtype, plan
 from kernelwright.evaluation.channel import Channel
+from kernelwright.evaluation.guarded import Guarded
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.tasks import contract
 from kernelwright.tasks.load import load_task
@@ -32,7 +31,6 @@ def oracle():
 def worker(tmp_path_factory):
     home = str(tmp_path_factory.mktemp("rival"))
     ours, theirs = Channel.pair()
-    command = [sys.executable, "-I", "-m", "kernelwright.evaluation.oracle.rival"]
     environment = {
         "PATH": os.environ["PATH"],
         "OMP_NUM_THREADS": "1",
@@ -40,18 +38,16 @@ def worker(tmp_path_factory):
         "TMPDIR": home,
         "TORCHINDUCTOR_CACHE_DIR": home,
     }
-    process = subprocess.Popen(
-        [*command, str(theirs.fileno())], pass_fds=(theirs.fileno(),), env=environment
-    )
+    process = Guarded("kernelwright.evaluation.oracle.rival", theirs.fileno(), environment)
     theirs.close()
     yield ours
     ours.close()
     assert process.wait(10) == 0
+    process.kill()
 
 
 def ask(channel, message, *fds):
-    channel.send(message, fds)
-    return channel.receive(170)[0]
+    return channel.ask(message, 170, fds)
 
 
 class Ring:
@@ -120,12 +116,11 @@ def bind(worker, ring, baseline):
 def play(worker, ring, baseline):
     assert bind(worker, ring, baseline) == {"ok": True}
     ring.poison()
-    ran = ask(worker, {"do": "run", "nonce": "n1", "slots": [1]})
+    ask(worker, {"do": "run", "slots": [1]})
     assert ring.right(1)
     assert not ring.right(0)
-    ran = ask(worker, {"do": "run", "nonce": "n2", "slots": [0, 1, 0]})
+    ran = ask(worker, {"do": "run", "slots": [0, 1, 0]})
     assert ring.right(0)
-    assert ran["nonce"] == "n2"
     assert ran["codes"] == [0, 0, 0]
     assert all(type(one) is int and one > 0 for one in ran["ns"])
     assert len(ran["ns"]) == 3
@@ -180,7 +175,7 @@ def test_compiled_code_is_compiled_again_for_other_shapes(oracle, worker):
     other.open(worker)
     assert ask(worker, {"do": "bind", "slots": other.slots}) == {"ok": True}
     other.poison()
-    ask(worker, {"do": "run", "nonce": "x", "slots": [0, 1]})
+    ask(worker, {"do": "run", "slots": [0, 1]})
     assert other.right(0)
     assert other.right(1)
 

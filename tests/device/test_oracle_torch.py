@@ -10,7 +10,8 @@ import pytest
 
 from kernelwright.errors import TaskError
 from kernelwright.evaluation.arena import numpy_dtype
-from kernelwright.evaluation.oracle_client import Oracle, ReferenceFailure
+from kernelwright.evaluation.oracle_client import Oracle
+from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.tasks import contract, inputs, suites
 from kernelwright.tasks.load import load_task
 

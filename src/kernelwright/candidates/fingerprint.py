@@ -15,7 +15,8 @@ from typing import NamedTuple
 from kernelwright.candidates import words
 from kernelwright.candidates.header import parse
 from kernelwright.candidates.notation import notation
-from kernelwright.errors import HeaderError
+from kernelwright.candidates.text import too_long
+from kernelwright.errors import HeaderError, UsageError
 from kernelwright.records.candidate import Candidate, Header, Value
 
 _TOKEN = re.compile(
@@ -91,8 +92,10 @@ def make_candidate(
     Raises:
         HeaderError: the header is malformed, a tunable has no value, or ``tunables`` is None
             and one of them is a formula.
-        UsageError: the language is not installed; names those that are.
+        UsageError: the language is not installed, or the source too long.
     """
+    if long := too_long(source):
+        raise UsageError(long, "a kernel is a short text: leave out what it does not need")
     header = parse(source, language)
     values = _first_values(header) if tunables is None else dict(tunables)
     if values.keys() != header.tune.keys():
@@ -160,6 +163,7 @@ def _without_names(stream: list[Token], tunables: Mapping[str, Value]) -> Iterat
 def _declared(stream: list[Token]) -> set[str]:
     """Names that the text itself introduces."""
     found: set[str] = set()
+    closings = _closings(stream)
     depth = 0
     macro = False
     for at, token in enumerate(stream):
@@ -174,12 +178,14 @@ def _declared(stream: list[Token]) -> set[str]:
             continue
         before = stream[at - 1] if at else Token("end", "")
         after = stream[at + 1] if at + 1 < len(stream) else Token("end", "")
-        if _introduces(before, after, depth, stream, at):
+        if _introduces(before, after, depth, stream, closings.get(at + 1)):
             found.add(token.text)
     return found
 
 
-def _introduces(before: Token, after: Token, depth: int, stream: list[Token], at: int) -> bool:
+def _introduces(
+    before: Token, after: Token, depth: int, stream: list[Token], closing: int | None
+) -> bool:
     """Whether the name between ``before`` and ``after`` is declared there."""
     if before.text in ("define", "struct", "class", "union", "enum", "namespace", "typename"):
         return True
@@ -188,21 +194,28 @@ def _introduces(before: Token, after: Token, depth: int, stream: list[Token], at
     typed = before.kind == "name" and before.text not in _STATEMENT
     pointed = before.text in ("*", "&", "&&", ">")
     if after.text == "(":
-        return typed or (pointed and _is_definition(stream, at + 1))
+        return typed or (pointed and closing is not None and _has_body(stream, closing))
     if before.text == ",":
         return after.text == "=" or (depth == 0 and after.text in (";", ",", "["))
     return (typed or pointed) and after.text in _AFTER_VARIABLE
 
 
-def _is_definition(stream: list[Token], opening: int) -> bool:
-    """Whether the parentheses that open here are followed by a body."""
-    depth = 0
-    for at in range(opening, len(stream)):
-        depth += {"(": 1, ")": -1}.get(stream[at].text, 0)
-        if depth == 0:
-            following = [token.text for token in stream[at + 1 : at + 2]]
-            return following in (["{"], ["const"], ["noexcept"], ["->"])
-    return False
+def _closings(stream: list[Token]) -> dict[int, int]:
+    """Where the parenthesis that opens at a place is closed; those left open are not there."""
+    found: dict[int, int] = {}
+    opened: list[int] = []
+    for at, token in enumerate(stream):
+        if token.text == "(":
+            opened.append(at)
+        elif token.text == ")" and opened:
+            found[opened.pop()] = at
+    return found
+
+
+def _has_body(stream: list[Token], closing: int) -> bool:
+    """Whether what follows a closing parenthesis makes its name that of a function."""
+    following = [token.text for token in stream[closing + 1 : closing + 2]]
+    return following in (["{"], ["const"], ["noexcept"], ["->"])
 
 
 def _hash(parts: object) -> str:

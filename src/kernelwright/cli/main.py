@@ -4,6 +4,7 @@ Data goes to standard output; errors, hints and progress go to standard error. O
 ours has a traceback, and only when it is asked for.
 """
 
+import contextlib
 import difflib
 import json
 import os
@@ -14,8 +15,9 @@ from typing import Any
 import click
 
 from kernelwright import __version__
+from kernelwright.cli import output
 from kernelwright.cli.group import VerbGroup
-from kernelwright.errors import KernelwrightError, UserError
+from kernelwright.errors import KernelwrightError, UserError, scarce
 from kernelwright.verbs.table import Verb
 
 INTERRUPTED = 130
@@ -27,14 +29,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: words after the program's name, by default those of the process.
     """
+    output.prepare()
     words = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in words
     debug = "--debug" in words or os.environ.get("KERNELWRIGHT_DEBUG", "") not in ("", "0")
     try:
-        return _guarded(words, as_json, debug)
+        code = _guarded(words, as_json, debug)
+        output.settle()
+        return code
     except BrokenPipeError:
-        _abandon_stdout()
+        output.abandon(sys.stdout)
         return 0
+    except UserError as problem:
+        fail(problem.message, problem.hint, as_json=False)
+        return problem.exit_code
 
 
 def _guarded(words: list[str], as_json: bool, debug: bool) -> int:
@@ -45,7 +53,7 @@ def _guarded(words: list[str], as_json: bool, debug: bool) -> int:
     except click.exceptions.Exit as ending:
         return ending.exit_code
     except click.exceptions.NoArgsIsHelpError as problem:
-        click.echo(problem.message, err=True)
+        output.aside(problem.message)
         return problem.exit_code
     except click.ClickException as problem:
         message, hint = _click_words(problem)
@@ -65,6 +73,10 @@ def _guarded(words: list[str], as_json: bool, debug: bool) -> int:
         fail(problem.message, problem.hint or "--debug shows the traceback", as_json)
         return problem.exit_code
     except Exception as problem:
+        if scarce(problem):  # a verb's has been explained by now: this one is about the help
+            told = output.unwritable(problem)
+            fail(told.message, told.hint, as_json=False)
+            return told.exit_code
         if debug:
             raise
         what = f"{type(problem).__name__}: {problem}".removesuffix(": ")
@@ -97,16 +109,22 @@ def _invoke(verb: Verb, values: dict[str, Any]) -> Any:
     module = verb.load()
     given = {name: value for name, value in values.items() if value not in (None, ())}
     request = module.Request.of(**given)
-    with watching(sys.stderr, debug=debug, quiet=quiet) as observer:
-        return module.run(request, observer=observer)
+    try:
+        with watching(sys.stderr, debug=debug, quiet=quiet) as observer:
+            return module.run(request, observer=observer)
+    except (OSError, MemoryError) as problem:
+        lacking = scarce(problem)
+        if lacking is None:
+            raise
+        raise lacking from problem
 
 
 def _print(answer: Any, as_json: bool) -> int:
     text = answer.to_json() if as_json else answer.text()
     if text:
-        print(text, flush=True)  # noqa: T201 (the answer itself)
+        output.data(text)
     for line in () if as_json else answer.notes():
-        click.echo(line, err=True)
+        output.aside(line)
     code: int = answer.exit_code()
     return code
 
@@ -115,11 +133,12 @@ def fail(message: str, hint: str, as_json: bool) -> None:
     """Say what went wrong on standard error; with ``--json`` on standard output too."""
     colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     word = click.style("error:", fg="red", bold=True) if colour else "error:"
-    click.echo(f"{word} {message}", err=True, color=colour)
+    output.aside(f"{word} {message}", colour=colour)
     for line in filter(None, hint.splitlines()):
-        click.echo(f"hint: {line}", err=True, color=colour)
+        output.aside(f"hint: {line}", colour=colour)
     if as_json:
-        print(json.dumps({"error": message, "hint": hint}), flush=True)  # noqa: T201
+        with contextlib.suppress(UserError):
+            output.data(json.dumps({"error": message, "hint": hint}))
 
 
 def _click_words(problem: click.ClickException) -> tuple[str, str]:
@@ -134,10 +153,3 @@ def _click_words(problem: click.ClickException) -> tuple[str, str]:
     if not hint and isinstance(problem, click.UsageError) and problem.ctx is not None:
         hint = f"{problem.ctx.command_path} --help shows how it is used"
     return message[:1].lower() + message[1:], hint
-
-
-def _abandon_stdout() -> None:
-    """Whoever read us has gone: let the interpreter's last flush go nowhere, silently."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)

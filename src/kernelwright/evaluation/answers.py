@@ -13,7 +13,8 @@ import numpy as np
 
 from kernelwright.checks.correctness import Answer, make_answer
 from kernelwright.evaluation.arena import Array, numpy_dtype
-from kernelwright.evaluation.oracle_client import Oracle, ReferenceFailure
+from kernelwright.evaluation.oracle_client import Oracle
+from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.records.task import Case, Task
 from kernelwright.tasks import inputs
 

@@ -5,6 +5,7 @@ does not work: a task that cannot be answered cannot be judged.
 """
 
 import math
+import time
 
 from kernelwright.devices import detect, roofline
 from kernelwright.devices.measured import Peaks
@@ -12,24 +13,25 @@ from kernelwright.errors import PrerequisiteError
 from kernelwright.evaluation import noise
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.arena import numpy_dtype
+from kernelwright.evaluation.cases import on_cpu
 from kernelwright.evaluation.first_times import Unusable, first_times
 from kernelwright.evaluation.flush import Flush
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.ring import Inputs, Ring
 from kernelwright.evaluation.rivals import Rivals
 from kernelwright.evaluation.sides import RingSide, RivalSide
-from kernelwright.evaluation.stages import Cases
 from kernelwright.evaluation.worker import Worker
 from kernelwright.expressions import evaluate
 from kernelwright.records.job import BaselineTime, Session
 from kernelwright.records.task import Case, Shaped, Task
-from kernelwright.tasks import contract, edges
 from kernelwright.timing.statistics import Noise
 
 BLOCK_US = 6000.0
 MOST_SLOTS = 5
 RING_BYTES = 512 << 20
 BLOCK_SECONDS = 120.0
+ANSWER_SECONDS = 600.0
+"""What the reference may take to answer, all questions of a session's opening, or of a look."""
 
 
 class Bench:
@@ -62,10 +64,11 @@ class Bench:
         self.threads = threads
         self.answers = Answers(task, oracle, secret)
         self.flush = flush
-        self.cases = self._cases()
+        self.cases = on_cpu(task)
         self.times: dict[str, dict[str, float]] = {}
         self.missing: dict[str, str] = {}
-        self.noise = Noise(half_width=0.0, pairs=1, between=0.0)
+        self.noises: dict[str, Noise] = {}
+        """Of the baselines that candidates were compared with."""
         self.strongest = ""
         self.noop_us = 0.0
         self._rings: dict[tuple[str, str], Ring] = {}
@@ -79,6 +82,7 @@ class Bench:
             TaskError: the reference does not work.
             PrerequisiteError: no baseline can be run.
         """
+        self.oracle.until = time.monotonic() + ANSWER_SECONDS
         for case in (self.cases.smoke, *self.cases.timed):
             self.answers.base(case)
         for name, reason in self.rivals.possible().items():
@@ -94,8 +98,23 @@ class Bench:
             raise PrerequisiteError(f"no baseline can be run ({reasons})", hint)
         self._settle_slots()
         self.strongest = min(self.times, key=self._overall)
-        self.noise = noise.measure_noise(self, self.cases.timed[0])
+        self.against("")
         return self.session()
+
+    def against(self, name: str) -> str:
+        """The baseline to compare with, its noise known: the one named, or else the strongest.
+
+        Raises:
+            PrerequisiteError: it cannot be had here.
+            TaskError: it broke.
+        """
+        name = name or self.strongest
+        if name not in self.times:
+            why = self.missing.get(name, "nobody knows it")
+            raise PrerequisiteError(f"there is no baseline {name} here: {why}")
+        if name not in self.noises:
+            self.noises[name] = noise.measure_noise(self, name, self.cases.timed[0])
+        return name
 
     def session(self) -> Session:
         """The record of what was found out."""
@@ -201,18 +220,6 @@ class Bench:
         for ring in self._rings.values():
             ring.close()
             ring.inputs.close()
-
-    def _cases(self) -> Cases:
-        workloads = [item for item in self.task.workloads if item.device == "cpu"]
-        if not workloads:
-            hint = "add a workload with device = 'cpu'"
-            raise PrerequisiteError(f"task {self.task.name} has no workload for the CPU", hint)
-        order = {"main": 0, "extra": 1, "smoke": 2}
-        workloads.sort(key=lambda item: order[item.role])
-        resolved = [(item.role, contract.resolve(self.task, item)) for item in workloads]
-        timed = [case for role, case in resolved if role != "smoke"] or [resolved[0][1]]
-        smoke = next((case for role, case in resolved if role == "smoke"), timed[0])
-        return Cases(smoke, timed, edges.edge_cases(self.task, "cpu"), [])
 
     def _time(self, name: str) -> None:
         try:

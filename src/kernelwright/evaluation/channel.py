@@ -1,17 +1,22 @@
 """Messages between the processes of a judge: length-prefixed JSON and file descriptors.
 
-What arrives is untrusted: it has a size cap and a deadline, and is never unpickled.
+What arrives is untrusted: it has a size cap and a deadline, and is never unpickled. A request
+carries a number that nobody can guess and that its answer must repeat, so that an answer which
+comes too late, or from somebody else, is never taken for that of the next request.
 """
 
 import array
 import json
 import os
+import secrets
 import socket
 import struct
 import time
 from typing import Any
 
 MAX_BYTES = 8 << 20
+ORDER_BYTES = 64 << 20
+"""Cap for what a trusted process is told: sources in JSON may take six bytes a letter."""
 MAX_FDS = 8
 _LENGTH = struct.Struct("<I")
 
@@ -22,6 +27,10 @@ class ChannelError(Exception):
 
 class ChannelTimeout(ChannelError):
     """The other side did not answer within its deadline."""
+
+
+class ChannelMixed(ChannelError):
+    """What came is not the answer to what was asked."""
 
 
 class Channel:
@@ -45,8 +54,39 @@ class Channel:
 
     @classmethod
     def from_fd(cls, descriptor: int) -> "Channel":
-        """The child's end, from an inherited descriptor."""
-        return cls(socket.socket(fileno=descriptor))
+        """The end of a trusted child, from an inherited descriptor."""
+        return cls(socket.socket(fileno=descriptor), ORDER_BYTES)
+
+    def ask(
+        self, request: dict[str, Any], timeout: float, fds: tuple[int, ...] = ()
+    ) -> dict[str, Any]:
+        """Send a request and wait for its answer.
+
+        Args:
+            request: what is asked.
+            timeout: seconds until :class:`ChannelTimeout`; the channel must not be used after it.
+            fds: descriptors that go with it.
+
+        Raises:
+            ChannelMixed: what came is no answer to this request.
+            ChannelTimeout: nothing complete arrived in time.
+            ChannelError: the other side is gone, or sent something that is no message.
+        """
+        number = secrets.token_hex(8)
+        self.send({**request, "number": number}, fds)
+        answer, extra = self.receive(timeout)
+        _close(extra)
+        if answer.pop("number", None) != number:
+            raise ChannelMixed("an answer to another request")
+        return answer
+
+    def reply(self, request: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Answer a request.
+
+        Raises:
+            ChannelError: the other side is gone.
+        """
+        self.send({**answer, "number": request.get("number")})
 
     def send(self, message: dict[str, Any], fds: tuple[int, ...] = ()) -> None:
         """Send one message.

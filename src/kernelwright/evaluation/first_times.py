@@ -7,8 +7,9 @@ import numpy as np
 
 from kernelwright.checks.correctness import judge
 from kernelwright.checks.finding import Rejected
-from kernelwright.errors import JudgeError
+from kernelwright.errors import JudgeError, TaskError
 from kernelwright.evaluation.host import Host
+from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.evaluation.rivals import unavailable
 from kernelwright.records.task import Case
 
@@ -39,7 +40,9 @@ def first_times(host: Host, name: str, cases: Sequence[Case]) -> dict[str, float
             raise Unusable(f"its results are wrong: {wrong}")
     except Rejected as rejection:
         raise Unusable(unavailable(rejection)) from rejection
-    except JudgeError as problem:
+    except ReferenceFailure:
+        raise
+    except (JudgeError, TaskError) as problem:
         raise Unusable(problem.message) from problem
     return found
 

@@ -1,9 +1,15 @@
 """Empty the caches between blocks, from every core that the kernels use."""
 
+import contextlib
 import os
 import threading
 
 import numpy as np
+
+from kernelwright.errors import JudgeError
+
+PATIENCE_SECONDS = 60.0
+"""A write takes milliseconds; a core that was taken away never answers."""
 
 
 class Flush:
@@ -24,13 +30,25 @@ class Flush:
             threading.Thread(target=self._serve, args=(core, part), daemon=True).start()
 
     def __call__(self) -> None:
-        """Write once; returns when every core has."""
-        self._start.wait()
-        self._done.wait()
+        """Write once; returns when every core has.
+
+        Raises:
+            JudgeError: one of them does not.
+        """
+        try:
+            self._start.wait(PATIENCE_SECONDS)
+            self._done.wait(PATIENCE_SECONDS)
+        except threading.BrokenBarrierError as problem:
+            raise JudgeError(
+                f"the caches could not be emptied from every core in {PATIENCE_SECONDS:g} s",
+                hint="do not take cores away from a process that measures",
+            ) from problem
 
     def _serve(self, core: int, part: "np.ndarray[tuple[int], np.dtype[np.uint64]]") -> None:
-        os.sched_setaffinity(0, {core})
-        while True:
-            self._start.wait()
-            np.add(part, np.uint64(1), out=part)
-            self._done.wait()
+        with contextlib.suppress(OSError):  # a core that is gone: then from any other
+            os.sched_setaffinity(0, {core})
+        with contextlib.suppress(threading.BrokenBarrierError):
+            while True:
+                self._start.wait()
+                np.add(part, np.uint64(1), out=part)
+                self._done.wait()

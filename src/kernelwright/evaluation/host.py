@@ -15,7 +15,6 @@ class Host(Protocol):
 
     answers: Answers
     rivals: Rivals
-    strongest: str
 
     def ring(self, case: Case, owner: str = "candidate") -> Ring:
         """Buffers for timing."""

@@ -1,12 +1,12 @@
-"""How noisy this session is: the strongest baseline against twins of itself (A/A)."""
+"""How noisy this session is: a baseline against twins of itself (A/A)."""
 
 import time
 
 import numpy as np
 
 from kernelwright.checks.finding import Rejected
-from kernelwright.errors import JudgeError
 from kernelwright.evaluation.host import Host
+from kernelwright.evaluation.sides import broken
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.task import Case
 from kernelwright.timing.protocol import Pairs, measure
@@ -19,27 +19,27 @@ SECONDS = 4.0
 BIND_SECONDS = 300.0
 
 
-def measure_noise(host: Host, case: Case) -> Noise:
-    """Compare the strongest baseline with twins of itself, each in a process and memory of its own.
+def measure_noise(host: Host, name: str, case: Case) -> Noise:
+    """Compare a baseline with twins of itself, each in a process and memory of its own.
 
     Raises:
-        JudgeError: the baseline broke.
+        TaskError: the baseline broke.
     """
     found: list[tuple[Interval, int]] = []
     twin: Worker | None = None
     try:
         for number in range(TWINS):
             # One that imports a framework takes seconds to start: it moves instead.
-            if twin is None or host.strongest == "loop":
+            if twin is None or name == "loop":
                 if twin is not None:
                     twin.close()
-                twin = host.rivals.twin(host.strongest, host.ring(case))
+                twin = host.rivals.twin(name, host.ring(case))
             else:
                 twin.bind(host.ring(case), BIND_SECONDS)
-            found.append(_against_itself(host, case, twin, number))
+            found.append(_against_itself(host, name, case, twin, number))
             host.move(case)
     except Rejected as rejection:
-        raise JudgeError(f"baseline {host.strongest} broke: {rejection}") from rejection
+        raise broken(rejection.finding) from rejection
     finally:
         if twin is not None:
             twin.close()
@@ -50,8 +50,10 @@ def measure_noise(host: Host, case: Case) -> Noise:
     )
 
 
-def _against_itself(host: Host, case: Case, twin: Worker, number: int) -> tuple[Interval, int]:
-    one = host.rival_side(host.strongest, case, host.answers.seed("noise", number))
+def _against_itself(
+    host: Host, name: str, case: Case, twin: Worker, number: int
+) -> tuple[Interval, int]:
+    one = host.rival_side(name, case, host.answers.seed("noise", number))
     other, pairs = host.side(twin, host.ring(case), one.secret), Pairs()
     deadline = time.monotonic() + SECONDS / TWINS
     measure(other, one, pairs, LEAST_PAIRS)

@@ -4,52 +4,28 @@ The oracle is another process. When the reference crashes, hangs or exits, that 
 killed and the next question starts a new one. Nothing of the user's is executed here.
 """
 
-import os
+import math
+import signal
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
-from kernelwright.errors import JudgeError, KernelwrightError, PrerequisiteError, TaskError
+from kernelwright.errors import JudgeError, KernelwrightError, PrerequisiteError
 from kernelwright.evaluation.arena import Arena, Layout, plan
-from kernelwright.evaluation.channel import ChannelError, ChannelTimeout
-from kernelwright.evaluation.oracle_process import OracleProcess, signal_name
+from kernelwright.evaluation.channel import ChannelError, ChannelMixed, ChannelTimeout
+from kernelwright.evaluation.guarded import BROKE, CUT_OFF, signal_name
+from kernelwright.evaluation.memory import oom_kills
+from kernelwright.evaluation.oracle_process import OracleProcess
+from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.extras import how_to_add
 from kernelwright.records.task import Case, Shaped, Task
 from kernelwright.tasks import inputs
 
 Array = NDArray[Any]
 PARTS = ("truth", "native", "serial")
-_HINTS = {
-    "raises": "run the reference by itself to see it fail",
-    "count": "the reference must return one array for each output of the task, in order",
-    "shape": "shapes must follow from the declared axes, for every seed",
-    "dtype": "the reference must return arrays of the declared types",
-    "nan": "let the reference's inputs avoid values at which it is undefined",
-    "random": "remove dropout and random draws, or call eval() in the model's __init__",
-    "deadline": "use smaller shapes, or allow the reference more time",
-    "exit": "the reference must return, not exit",
-    "missing": "install the package, or put the file beside the reference",
-}
-
-
-class ReferenceFailure(TaskError):
-    """The reference fails on one case.
-
-    Args:
-        kind: ``raises``, ``count``, ``shape``, ``dtype``, ``nan``, ``random``, ``deadline``,
-            ``exit`` or ``missing``.
-        message: one sentence.
-        details: the last lines of a traceback or of what was printed.
-    """
-
-    def __init__(self, kind: str, message: str, details: str = "") -> None:
-        indented = "".join(f"\n  {line}" for line in details.splitlines()[-12:])
-        super().__init__(message + indented, hint=_HINTS.get(kind, ""))
-        self.kind = kind
-        self.reason = message
-        self.details = details
 
 
 class Oracle:
@@ -63,6 +39,8 @@ class Oracle:
     def __init__(self, python: str = sys.executable, deadline: float = 120.0) -> None:
         self.python = python
         self.deadline = deadline
+        self.until = math.inf
+        """Monotonic time after which nothing is answered any more, whatever a question may take."""
         self.seconds: dict[str, float] = {}
         """How long each part of the last truth took."""
         self._task: Task | None = None
@@ -211,34 +189,46 @@ class Oracle:
         return self._ask(message | known, (arena.descriptor,))
 
     def _ask(self, message: dict[str, Any], fds: tuple[int, ...] = ()) -> dict[str, Any]:
-        process = self._running()
+        process, before = self._running(), oom_kills()
+        seconds = min(self.deadline, self.until - time.monotonic())
         try:
-            process.channel.send(message, fds)
-            answer, extra = process.channel.receive(self.deadline)
+            answer = process.channel.ask(message, max(seconds, 0.0), fds)
         except ChannelTimeout:
-            process.tell_where()
+            raise self._too_slow(process, seconds) from None
+        except ChannelMixed as problem:
             self._end()
-            text = f"the reference did not answer within {self.deadline:g} s"
-            raise ReferenceFailure("deadline", text, self.output()) from None
+            raise JudgeError(f"the oracle sent {problem}") from problem
         except ChannelError:
-            raise self._died(process) from None
-        for descriptor in extra:
-            os.close(descriptor)
+            raise self._died(process, before) from None
         if "error" not in answer:
             return answer
         kind, text = str(answer.get("kind", "")), str(answer["error"])
         if kind == "missing_torch":
             raise PrerequisiteError(text, hint=how_to_add("torch"))
+        if kind == "process":  # what it took away is missing for the next task too
+            self._end()
         raise ReferenceFailure(kind, text, str(answer.get("details", "")))
 
-    def _died(self, process: OracleProcess) -> KernelwrightError:
+    def _too_slow(self, process: OracleProcess, seconds: float) -> ReferenceFailure:
+        process.tell_where()
+        self._end()
+        text = f"the reference did not answer within {self.deadline:g} s"
+        if seconds < self.deadline:
+            text = "the reference took too long, all questions about it together"
+        return ReferenceFailure("deadline", text, self.output())
+
+    def _died(self, process: OracleProcess, before: int) -> KernelwrightError:
+        """Why it is gone; ours is only what the process itself calls so."""
         code = process.code()
         self._end()
         printed = self.output()
-        if code is None:
-            return JudgeError(f"the oracle broke off\n{printed}".rstrip())
-        if code == 1 and "kernelwright/evaluation/" in printed and "Traceback" in printed:
-            return JudgeError(f"the oracle broke\n{printed}")
+        if code == BROKE:
+            return JudgeError(f"the oracle broke\n{printed}".rstrip())
+        if code is None or code == CUT_OFF:
+            text = "the reference closed the descriptors of its process"
+            return ReferenceFailure("process", text, printed)
+        if code == -signal.SIGKILL and oom_kills() > before:
+            return ReferenceFailure("memory", "the reference used up the memory", printed)
         how = f"crashed with {signal_name(-code)}" if code < 0 else f"exited with code {code}"
         return ReferenceFailure("exit", f"the reference {how}", printed)
 

@@ -7,12 +7,12 @@ blocks, and only the end is kept.
 import os
 import shutil
 import signal
-import subprocess
 import threading
 import time
 
-from kernelwright.errors import JudgeError, TaskError
+from kernelwright.errors import JudgeError, TaskError, scarce
 from kernelwright.evaluation.channel import Channel, ChannelError
+from kernelwright.evaluation.guarded import Guarded
 from kernelwright.sandbox.scratch import scratch
 
 START_SECONDS = 60.0
@@ -31,6 +31,7 @@ class OracleProcess:
     Raises:
         JudgeError: it does not come up.
         TaskError: called from within a reference.
+        PrerequisiteError: there is no room for its folder, or for another process.
     """
 
     def __init__(self, python: str) -> None:
@@ -39,35 +40,16 @@ class OracleProcess:
                 "a reference asked for its own judgement while it was being loaded",
                 hint='put what runs on import under: if __name__ == "__main__"',
             )
-        self.folder = str(scratch("oracle"))
-        self.channel, theirs = Channel.pair()
         self._printed = bytearray()
-        reading, writing = os.pipe()
+        self._process: Guarded | None = None
+        self._reader: threading.Thread | None = None
+        self.folder = scratch("oracle")
+        self.channel, theirs = Channel.pair()
         try:
-            self._process = subprocess.Popen(
-                [python, "-I", "-m", "kernelwright.evaluation.oracle", str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=writing,
-                stderr=writing,
-                cwd=self.folder,
-                env=self._environment(),
-                pass_fds=(theirs.fileno(),),
-                start_new_session=True,
-            )
-        except OSError as problem:
-            os.close(reading)
-            self.channel.close()
-            shutil.rmtree(self.folder, ignore_errors=True)
-            raise JudgeError(f"cannot start {python}: {problem}") from problem
-        finally:
-            theirs.close()
-            os.close(writing)
-        self.pid = self._process.pid
-        self._reader = threading.Thread(
-            target=_drain, args=(reading, self._printed), name="oracle output", daemon=True
-        )
-        self._reader.start()
-        try:
+            try:
+                self._start(python, theirs.fileno())
+            finally:
+                theirs.close()
             self.channel.receive(START_SECONDS)
         except ChannelError as problem:
             self.kill()
@@ -75,21 +57,48 @@ class OracleProcess:
                 f"the oracle did not start: {problem}\n{self.output()}".rstrip(),
                 hint=f"{python} -c 'import kernelwright' must work",
             ) from problem
+        except OSError as problem:
+            self.kill()
+            raise scarce(problem) or JudgeError(f"cannot start {python}: {problem}") from problem
+        except BaseException:
+            self.kill()
+            raise
+
+    def _start(self, python: str, channel: int) -> None:
+        reading, writing = os.pipe()
+        self._reader = threading.Thread(
+            target=_drain, args=(reading, self._printed), name="oracle output", daemon=True
+        )
+        self._reader.start()
+        try:
+            self._process = Guarded(
+                "kernelwright.evaluation.oracle",
+                channel,
+                self._environment(),
+                python=python,
+                folder=self.folder,
+                output=writing,
+            )
+        finally:
+            os.close(writing)
+
+    @property
+    def pid(self) -> int:
+        """Identity of the process that was started; 0 if none was."""
+        return self._process.pid if self._process else 0
 
     def runs(self) -> bool:
         """Whether it has not ended yet."""
-        return self._process.poll() is None
+        return self._process is not None and self._process.poll() is None
 
     def code(self) -> int | None:
         """Its exit code, negative for a signal; None if it goes on although it broke off."""
-        try:
-            return self._process.wait(5)
-        except subprocess.TimeoutExpired:
-            return None
+        return self._process.wait(5) if self._process else None
 
     def tell_where(self) -> None:
         """Let it print where it is; works while Python code or a system call runs."""
-        self._process.send_signal(signal.SIGUSR1)
+        if self._process:
+            self._process.signal(signal.SIGUSR1)
         time.sleep(0.3)
 
     def output(self) -> str:
@@ -98,27 +107,17 @@ class OracleProcess:
 
     def kill(self) -> None:
         """End it and everything it started, and remove its folder; may be called twice."""
-        try:
-            os.killpg(self.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
+        if self._process:
             self._process.kill()
-        self._process.wait()
         self.channel.close()
-        self._reader.join(2)
+        if self._reader:
+            self._reader.join(2)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in _PASSED if name in os.environ}
-        own = {"HOME": self.folder, "TMPDIR": self.folder, "LANG": "C.UTF-8", NESTED: "1"}
-        return kept | own
-
-
-def signal_name(number: int) -> str:
-    """The name of a signal, or its number in words."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
+        home = str(self.folder)
+        return kept | {"HOME": home, "TMPDIR": home, "LANG": "C.UTF-8", NESTED: "1"}
 
 
 def _drain(descriptor: int, kept: bytearray) -> None:

@@ -8,7 +8,8 @@ from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.devices.roofline import roofline
 from kernelwright.errors import JudgeError
 from kernelwright.evaluation import stages
-from kernelwright.evaluation.bench import Bench
+from kernelwright.evaluation.bench import ANSWER_SECONDS, Bench
+from kernelwright.evaluation.cases import Cases
 from kernelwright.evaluation.places import Places
 from kernelwright.evaluation.trial import LEAST_DEADLINE, Trial
 from kernelwright.evaluation.worker import Worker
@@ -32,8 +33,15 @@ def judge(job: JudgeJob, bench: Bench, library: Path, start: Callable[[], Worker
         bench: opened for the job's task.
         library: the built candidate.
         start: gives a fresh worker, ready.
+
+    Raises:
+        PrerequisiteError: the baseline that the job names cannot be had here.
+        TaskError: the reference or a baseline fails.
+        JudgeError: the machinery broke.
     """
+    bench.against(job.against)  # before the candidate comes: it may have to be measured
     started = time.monotonic()
+    bench.oracle.until = started + ANSWER_SECONDS
     trial: Trial | None = None
     found: Finding | None = None
     measurements: list[Measurement] = []
@@ -88,13 +96,13 @@ def judge(job: JudgeJob, bench: Bench, library: Path, start: Callable[[], Worker
     )
 
 
-def _cases(job: JudgeJob, bench: Bench) -> stages.Cases:
+def _cases(job: JudgeJob, bench: Bench) -> Cases:
     known = bench.cases
     hidden: list[Case] = []
     if "hidden" in job.plan.stages:
         hidden = edges.hidden_cases(bench.task, "cpu", bench.answers.seed("hidden"))
     timed = _timed(job, bench)
-    return stages.Cases(known.smoke, timed, known.edge, hidden)
+    return Cases(known.smoke, timed, known.edge, hidden)
 
 
 def _timed(job: JudgeJob, bench: Bench) -> list[Case]:
@@ -112,9 +120,10 @@ def _timed(job: JudgeJob, bench: Bench) -> list[Case]:
 def _time(
     job: JudgeJob, bench: Bench, trial: Trial, case: Case, settle: Callable[[], Worker]
 ) -> tuple[Measurement, list[Comparison]]:
-    """Time one workload against the strongest baseline, and against the others if asked."""
-    others = [name for name in bench.times if name != bench.strongest]
-    looks = {bench.strongest: job.plan.looks}
+    """Time one workload against the baseline to beat, and against the others if asked."""
+    main = bench.against(job.against)
+    others = [name for name in bench.times if name != main]
+    looks = {main: job.plan.looks}
     if job.plan.all_baselines:
         looks |= dict.fromkeys(others, job.plan.looks[:1])
     measured: Measurement | None = None
@@ -143,7 +152,7 @@ def _against(
     pairs, interval, decision, margin = compare(
         places,
         looks=looks,
-        noise=bench.noise,
+        noise=bench.noises[bench.against(job.against)],
         seed=job.seed,
         placements=places.count,
         enough_time=lambda: time.monotonic() < deadline,

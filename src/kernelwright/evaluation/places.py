@@ -16,7 +16,7 @@ from kernelwright.records.task import Case
 
 MOST_CHECKED = 40
 OTHERS = 4
-"""Most places for a baseline that is not the strongest."""
+"""Most places for a baseline that is not the one to beat."""
 
 
 class Places:
@@ -52,7 +52,7 @@ class Places:
         self._sides: tuple[CandidateSide, RingSide] | None = None
         self._number = 0
         self.workload = case.workload
-        full = baseline == bench.strongest
+        full = baseline == bench.against(job.against)
         self.count = job.plan.placements if full else min(job.plan.placements, OTHERS)
         self.clocks: dict[str, float] = {}
         """Of the last place that was left."""

@@ -5,15 +5,16 @@ reason, never silently dropped.
 """
 
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 from kernelwright import sandbox
 from kernelwright.checks.finding import Rejected
+from kernelwright.errors import JudgeError, scarce
 from kernelwright.evaluation.channel import Channel
+from kernelwright.evaluation.guarded import Guarded
 from kernelwright.evaluation.ring import Ring
-from kernelwright.evaluation.worker import Process, Trusted, Worker
+from kernelwright.evaluation.worker import Process, Worker
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Task
 
@@ -94,24 +95,30 @@ class Rivals:
         return worker
 
     def start(self, program: str) -> Worker:
-        """A fresh process that can load baselines of ``program``."""
+        """A fresh process that can load baselines of ``program``.
+
+        Raises:
+            PrerequisiteError: there is no room for another process.
+        """
         ours, theirs = Channel.pair()
-        inherited = (theirs.fileno(),)
         process: Process
-        if program == "loop":
-            process = sandbox.spawn(
-                "run.py",
-                [str(theirs.fileno())],
-                folder=self.folder,
-                fds=inherited,
-                mode="off",
-                env=self.environment,
-            )
-        else:
-            module = "kernelwright.evaluation.oracle.rival"
-            command = [sys.executable, "-I", "-m", module, str(theirs.fileno())]
-            process = Trusted(command, self.environment, inherited)
-        theirs.close()
+        try:
+            if program == "loop":
+                process = sandbox.spawn(
+                    "run.py",
+                    [str(theirs.fileno())],
+                    folder=self.folder,
+                    fds=(theirs.fileno(),),
+                    mode="off",
+                    env=self.environment,
+                )
+            else:
+                module = "kernelwright.evaluation.oracle.rival"
+                process = Guarded(module, theirs.fileno(), self.environment)
+        except OSError as problem:
+            raise scarce(problem) or JudgeError(f"no baseline starts: {problem}") from problem
+        finally:
+            theirs.close()
         worker = Worker(process, ours, f"the baseline ({program})")
         if program == "loop":
             worker.ready()

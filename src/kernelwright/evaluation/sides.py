@@ -9,7 +9,7 @@ import numpy as np
 
 from kernelwright.checks.correctness import judge
 from kernelwright.checks.finding import Finding, Rejected
-from kernelwright.errors import JudgeError
+from kernelwright.errors import JudgeError, TaskError
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.arena import Array
 from kernelwright.evaluation.ring import POISONS, Ring
@@ -121,14 +121,22 @@ class RivalSide(RingSide):
         """As for any side.
 
         Raises:
-            JudgeError: the baseline broke.
+            TaskError: the baseline, which is the task's own code, broke.
+            JudgeError: its process answered another question than was asked.
         """
         try:
             return super().block()
         except Rejected as rejection:
             self._drop()
-            hint = "a baseline must not fail after it was timed; run it by itself"
-            raise JudgeError(rejection.finding.reason, hint) from rejection
+            raise broken(rejection.finding) from rejection
+
+
+def broken(finding: Finding) -> TaskError | JudgeError:
+    """What the failure of a baseline, which ran before, means."""
+    if finding.outcome is Outcome.TAMPERING:
+        return JudgeError(finding.reason)
+    hint = "a baseline must not fail after it was timed; run the reference by itself"
+    return TaskError(finding.reason, hint)
 
 
 class CandidateSide(RingSide):

@@ -13,7 +13,8 @@ import numpy as np
 from kernelwright.checks.correctness import judge
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.evaluation.arena import Array
-from kernelwright.evaluation.oracle_client import ReferenceFailure
+from kernelwright.evaluation.cases import Cases
+from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.evaluation.ring import POISONS, Ring
 from kernelwright.evaluation.trial import Trial
 from kernelwright.records.outcome import Outcome
@@ -25,7 +26,7 @@ REPEATS = 40
 Rings = Callable[[Case], Ring]
 
 
-def run(stage: Stage, trial: Trial, cases: "Cases", rings: Rings) -> None:
+def run(stage: Stage, trial: Trial, cases: Cases, rings: Rings) -> None:
     """Run one stage.
 
     Raises:
@@ -33,25 +34,6 @@ def run(stage: Stage, trial: Trial, cases: "Cases", rings: Rings) -> None:
     """
     with trial.check(stage):
         _STAGES[stage](trial, cases, rings)
-
-
-class Cases:
-    """The resolved workloads of a task on one device.
-
-    Args:
-        smoke: the smallest.
-        timed: those that this rung times, main first.
-        edge: shapes at the edges.
-        hidden: neighbours of the main shape, from the secret.
-    """
-
-    def __init__(
-        self, smoke: Case, timed: list[Case], edge: list[Case], hidden: list[Case]
-    ) -> None:
-        self.smoke = smoke
-        self.timed = timed
-        self.edge = edge
-        self.hidden = hidden
 
 
 def _smoke(trial: Trial, cases: Cases, rings: Rings) -> None:

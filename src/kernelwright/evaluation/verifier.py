@@ -1,8 +1,8 @@
 """The verifier: one trusted, long-lived process a device, which alone gives verdicts.
 
-Started as ``python -I -m kernelwright.evaluation.verifier DESCRIPTOR``. It owns seeds, inputs,
-right answers and tolerances, starts every other process of the judge, and never imports code of
-a candidate or of a user.
+Started as ``python -I -m kernelwright.evaluation.verifier DESCRIPTOR FOLDER``. It owns seeds,
+inputs, right answers and tolerances, starts every other process of the judge, and never imports
+code of a candidate or of a user. Whatever it writes is in the folder, which its executor removes.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from typing import Any
 from kernelwright import errors, sandbox
 from kernelwright.devices import measured
 from kernelwright.devices.measured import Peaks
-from kernelwright.errors import KernelwrightError
+from kernelwright.errors import JudgeError, KernelwrightError, scarce
 from kernelwright.evaluation import ceiling, pipeline
 from kernelwright.evaluation.bench import Bench
 from kernelwright.evaluation.channel import Channel, ChannelError
@@ -32,7 +32,6 @@ from kernelwright.evaluation.rivals import Rivals, environment
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.job import JudgeJob
 from kernelwright.records.task import Task
-from kernelwright.sandbox.scratch import scratch
 
 PR_SET_DUMPABLE = 4
 PR_SET_PDEATHSIG = 1
@@ -42,7 +41,7 @@ class Verifier:
     """Answers the executor's messages.
 
     Args:
-        folder: a private folder, removed at the end.
+        folder: a private folder, removed by whoever started this process.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -176,32 +175,33 @@ def serve(channel: Channel, verifier: Verifier) -> None:
         try:
             answer = getattr(verifier, message["do"])(message)
         except KernelwrightError as problem:
-            answer = {
-                "error": _known_name(problem),
-                "message": problem.message,
-                "hint": problem.hint,
-            }
+            answer = _refusal(problem)
         except Exception as problem:  # noqa: BLE001
             # One candidate must not end the judge of all others.
-            answer = {
-                "error": "JudgeError",
-                "message": f"the verifier broke: {type(problem).__name__}: {problem}",
-                "hint": traceback.format_exc()[-2000:],
-            }
-        channel.send(answer)
+            answer = _refusal(scarce(problem) or _fault(problem))
+        channel.reply(message, answer)
+
+
+def _refusal(problem: KernelwrightError) -> dict[str, Any]:
+    return {"error": _known_name(problem), "message": problem.message, "hint": problem.hint}
+
+
+def _fault(problem: Exception) -> JudgeError:
+    text = f"the verifier broke: {type(problem).__name__}: {problem}"
+    return JudgeError(text, hint=traceback.format_exc()[-2000:])
 
 
 def main() -> None:
-    """Serve one executor, then remove what was written."""
+    """Serve one executor."""
     library = ctypes.CDLL(None)
     library.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     # The stronger signal: a stopped process does not act on another.
     library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    channel = Channel.from_fd(int(sys.argv[1]))
-    folder = scratch("verifier")
-    folder.chmod(0o755)
+    channel, folder = Channel.from_fd(int(sys.argv[1])), Path(sys.argv[2])
+    folder.chmod(0o755)  # workers are other users
+    tempfile.tempdir = os.fspath(folder)
     verifier = Verifier(folder)
     try:
         serve(channel, verifier)
@@ -209,7 +209,6 @@ def main() -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         with contextlib.suppress(KernelwrightError):
             verifier.close()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -4,17 +4,17 @@ A handle turns whatever its process does - answering, dying, hanging, talking no
 reply or a :class:`Finding`. It never trusts a number beyond its type and sign.
 """
 
-import contextlib
+import math
 import os
-import secrets
 import signal
-import subprocess
 import time
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kernelwright.checks.finding import Finding, Rejected
-from kernelwright.evaluation.channel import Channel, ChannelError, ChannelTimeout
+from kernelwright.evaluation.channel import Channel, ChannelError, ChannelMixed, ChannelTimeout
+from kernelwright.evaluation.guarded import signal_name
+from kernelwright.evaluation.memory import oom_kills
 from kernelwright.evaluation.ring import Ring
 from kernelwright.records.evaluation import Sandbox
 from kernelwright.records.outcome import Outcome
@@ -63,6 +63,9 @@ class Worker:
         self.channel = channel
         self.label = label
         self.sandbox = Sandbox()
+        self.until = math.inf
+        """Monotonic time after which it gets no more of it, whatever one answer may take."""
+        self._oom_kills = oom_kills()
 
     def ready(self, timeout: float = START_SECONDS) -> None:
         """Wait until the process is up.
@@ -70,7 +73,14 @@ class Worker:
         Raises:
             Rejected: it died or stayed silent.
         """
-        self._answer(timeout)
+        try:
+            _, descriptors = self.channel.receive(timeout)
+        except ChannelTimeout:
+            raise Rejected(self._silence(timeout)) from None
+        except ChannelError as problem:
+            raise Rejected(self._death(str(problem))) from None
+        for descriptor in descriptors:
+            os.close(descriptor)
 
     def load(self, message: dict[str, Any], timeout: float) -> None:
         """Load the library or the rival that ``message`` names.
@@ -100,13 +110,12 @@ class Worker:
             Rejected: the process crashed, hung, answered nonsense, or the kernel returned a
                 code other than 0.
         """
-        nonce = secrets.token_hex(8)
         started = time.perf_counter_ns()
-        answer = self._ask({"do": "run", "nonce": nonce, "slots": slots}, timeout)
+        answer = self._ask({"do": "run", "slots": slots}, timeout)
         wall = time.perf_counter_ns() - started
         ns, codes = _integers(answer.get("ns"), slots), _integers(answer.get("codes"), slots)
-        if answer.get("nonce") != nonce or ns is None or codes is None:
-            raise Rejected(Finding(Outcome.TAMPERING, f"{self.label} sent a forged report"))
+        if ns is None or codes is None:
+            raise Rejected(self._forgery())
         failed = [code for code in codes if code != 0]
         if failed:
             reason = f"{self.label} returned error code {failed[0]}"
@@ -124,27 +133,30 @@ class Worker:
     def _ask(
         self, message: dict[str, Any], timeout: float, fds: tuple[int, ...] = ()
     ) -> dict[str, Any]:
+        allowed = min(timeout, self.until - time.monotonic())
         try:
-            self.channel.send(message, fds)
-        except ChannelError:
-            raise Rejected(self._death()) from None
-        return self._answer(timeout)
-
-    def _answer(self, timeout: float) -> dict[str, Any]:
-        try:
-            answer, descriptors = self.channel.receive(timeout)
+            answer = self.channel.ask(message, max(allowed, 0.0), fds)
         except ChannelTimeout:
-            self.process.kill()
-            reason = f"{self.label} did not answer within {timeout:.3g} s"
-            evidence = {"seconds": timeout, "output": self.process.tail()}
-            raise Rejected(Finding(Outcome.TIMEOUT, reason, evidence)) from None
+            raise Rejected(self._silence(timeout, whole=allowed < timeout)) from None
+        except ChannelMixed:
+            raise Rejected(self._forgery()) from None
         except ChannelError as problem:
             raise Rejected(self._death(str(problem))) from None
-        for descriptor in descriptors:
-            os.close(descriptor)
         if "error" in answer:
             raise Rejected(self._refusal(answer))
         return answer
+
+    def _silence(self, seconds: float, *, whole: bool = False) -> Finding:
+        self.process.kill()
+        reason = f"{self.label} did not answer within {seconds:.3g} s"
+        if whole:
+            reason = f"{self.label} took too long, all its calls together"
+        evidence = {"seconds": seconds, "output": self.process.tail()}
+        return Finding(Outcome.TIMEOUT, reason, evidence)
+
+    def _forgery(self) -> Finding:
+        self.process.kill()
+        return Finding(Outcome.TAMPERING, f"{self.label} sent a forged report")
 
     def _refusal(self, answer: dict[str, Any]) -> Finding:
         kind, text = _plain(answer.get("kind", "")), _plain(answer.get("error", ""))
@@ -169,13 +181,14 @@ class Worker:
         if code >= 0:
             reason = f"{self.label} left with exit code {code} before it answered"
             return Finding(Outcome.CRASHED, reason, evidence)
-        name = _signal_name(-code)
         if -code == signal.SIGXCPU:
             return Finding(Outcome.TIMEOUT, f"{self.label} used up its processor time", evidence)
-        if -code == signal.SIGKILL:
-            reason = f"{self.label} was killed by the system, most likely for its memory"
-            return Finding(Outcome.OUT_OF_MEMORY, reason, evidence)
-        return Finding(Outcome.CRASHED, f"{self.label} crashed with {name}", evidence)
+        kills = oom_kills() - self._oom_kills
+        if -code == signal.SIGKILL and kills > 0:
+            reason = f"{self.label} was killed by the system because the memory was used up"
+            return Finding(Outcome.OUT_OF_MEMORY, reason, {**evidence, "oom_kills": kills})
+        reason = f"{self.label} crashed with {signal_name(-code)}"
+        return Finding(Outcome.CRASHED, reason, evidence)
 
 
 def _plain(text: object) -> str:
@@ -189,58 +202,8 @@ def _integers(values: Any, slots: list[int]) -> list[int] | None:
     return values if all(type(value) is int for value in values) else None
 
 
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
 def _wait(process: Process, seconds: float) -> int | None:
     deadline = time.monotonic() + seconds
     while (code := process.poll()) is None and time.monotonic() < deadline:
         time.sleep(0.005)
     return code
-
-
-class Trusted:
-    """A process of ours, started plainly in its own process group.
-
-    Args:
-        command: program and arguments.
-        environment: the whole environment of the process.
-        descriptors: what it inherits.
-    """
-
-    def __init__(
-        self, command: list[str], environment: dict[str, str], descriptors: tuple[int, ...]
-    ) -> None:
-        self._process = subprocess.Popen(
-            command,
-            env=environment,
-            pass_fds=descriptors,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-
-    @property
-    def pid(self) -> int:
-        """Identity of the process."""
-        return self._process.pid
-
-    def poll(self) -> int | None:
-        """Exit code (negative: a signal), or None while it runs."""
-        return self._process.poll()
-
-    def kill(self) -> None:
-        """End it and its process group."""
-        if self._process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-
-    def tail(self, size: int = 2000) -> str:
-        """Nothing is kept of what it prints."""
-        return ""

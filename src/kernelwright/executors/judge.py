@@ -1,22 +1,27 @@
 """The thin side's handle on a verifier process: send a request, wait for its answer."""
 
+import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from kernelwright import errors
-from kernelwright.errors import JudgeError, KernelwrightError
+from kernelwright.errors import JudgeError, KernelwrightError, scarce
 from kernelwright.evaluation.channel import Channel, ChannelError
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import JudgeJob, Session
 from kernelwright.records.task import Task
+from kernelwright.sandbox.scratch import scratch
 
-OPEN_SECONDS = 900.0
-JUDGE_SECONDS = 900.0
+OPEN_SECONDS = 1800.0
+JUDGE_SECONDS = 1200.0
+"""More than everything within may take, each of which has a deadline and an ending of its own."""
+END_SECONDS = 5.0
+KILLED_SECONDS = 30.0
 
 
 class Judge:
@@ -25,22 +30,33 @@ class Judge:
     Args:
         threads: how many the kernels use.
         cache: folder for what may be kept between sessions.
+
+    Raises:
+        PrerequisiteError: there is no room for it, or for another process.
     """
 
     def __init__(self, threads: int, cache: Path) -> None:
         self.threads = threads
         self.cache = cache
-        ours, theirs = Channel.pair()
-        self._channel = ours
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-m", "kernelwright.evaluation.verifier", str(theirs.fileno())],
-            pass_fds=(theirs.fileno(),),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            env=_environment(threads),
-            start_new_session=True,
-        )
-        theirs.close()
+        self.folder = scratch("verifier")
+        self._channel, theirs = Channel.pair()
+        module = "kernelwright.evaluation.verifier"
+        descriptor = theirs.fileno()
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-m", module, str(descriptor), os.fspath(self.folder)],
+                pass_fds=(descriptor,),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env=_environment(threads, self.folder),
+                start_new_session=True,
+            )
+        except OSError as problem:
+            self._channel.close()
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise scarce(problem) or JudgeError(f"no verifier starts: {problem}") from problem
+        finally:
+            theirs.close()
 
     def open(self, task: Task, libraries: dict[str, str], baselines: tuple[str, ...]) -> Session:
         """Load the task, time the baselines.
@@ -74,43 +90,48 @@ class Judge:
         return Evaluation.model_validate(self._ask(message, JUDGE_SECONDS)["evaluation"])
 
     def close(self) -> None:
-        """End the verifier and all that it started."""
+        """End the verifier and all that it started; may be repeated."""
         self._channel.close()
-        try:
-            self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+        self._end(END_SECONDS)
 
     def kill(self) -> None:
-        """End it, mid-sentence; used when the caller is interrupted."""
-        self._process.terminate()
+        """End it, mid-sentence; used when the caller is interrupted, and when it cannot be trusted.
+
+        May be called while another thread waits for an answer.
+        """
+        with contextlib.suppress(ProcessLookupError):
+            self._process.terminate()
+        self._end(END_SECONDS)
+
+    def _end(self, seconds: float) -> None:
         try:
-            self._process.wait(timeout=3)
+            self._process.wait(seconds)
         except subprocess.TimeoutExpired:  # it is stopped, or waits for a worker
-            os.killpg(self._process.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(KILLED_SECONDS)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _ask(self, message: dict[str, Any], timeout: float) -> dict[str, Any]:
         try:
-            self._channel.send(message)
-            answer, descriptors = self._channel.receive(timeout)
+            answer = self._channel.ask(message, timeout)
         except ChannelError as problem:
             code = self._process.poll()
+            self.kill()  # what it may still send belongs to nobody
             raise JudgeError(f"the verifier broke off ({problem}; exit code {code})") from problem
-        for descriptor in descriptors:
-            os.close(descriptor)
         if "error" in answer:
             kind = getattr(errors, str(answer["error"]), KernelwrightError)
             raise kind(answer["message"], answer.get("hint", ""))
         return answer
 
 
-def _environment(threads: int) -> dict[str, str]:
+def _environment(threads: int, folder: Path) -> dict[str, str]:
     """Not a worker's: a verifier must not be bound to a core, and its own sums are small."""
     return {
         "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
         "HOME": str(Path.home()),
-        "TMPDIR": tempfile.gettempdir(),
+        "TMPDIR": os.fspath(folder),
         "LANG": "C.UTF-8",
         "OMP_NUM_THREADS": str(threads),
         "OPENBLAS_NUM_THREADS": "1",

@@ -5,8 +5,6 @@ has the machine to itself, and drafts wait. Building never holds a verifier.
 """
 
 import queue
-import shutil
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,10 +15,11 @@ from typing import Literal
 from kernelwright import plugins
 from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.devices import detect
-from kernelwright.errors import JudgeError, KernelwrightError, TaskError
+from kernelwright.errors import JudgeError, KernelwrightError, TaskError, scarce
 from kernelwright.evaluation.rivals import NAMES
 from kernelwright.executors.gate import Gate
 from kernelwright.executors.judge import Judge
+from kernelwright.executors.judges import Judges
 from kernelwright.languages import cpp
 from kernelwright.languages.base import BuildResult, Language
 from kernelwright.languages.cache import cache_folder
@@ -28,7 +27,8 @@ from kernelwright.records.evaluation import Check, Evaluation
 from kernelwright.records.job import Completion, JudgeJob, Session
 from kernelwright.records.rung import Rung
 from kernelwright.records.task import Task
-from kernelwright.sandbox.scratch import scratch
+from kernelwright.sandbox import Group
+from kernelwright.sandbox.scratch import workroom
 from kernelwright.tasks import contract
 
 QUICK_BASELINES = ("loop", "numpy", "eager", "fused")
@@ -68,22 +68,22 @@ class LocalExecutor:
         self.baselines = baselines
         self._answers: queue.Queue[Completion | KernelwrightError] = queue.Queue()
         self._gate = Gate()
+        self._jails = Group()
         self._builders = ThreadPoolExecutor(detect.cores(), "kernelwright-build")
         self._device = ThreadPoolExecutor(1, "kernelwright-device")
+        self._judges = Judges(self.threads, self.cache)
         self._judge: Judge | None = None
-        self._fresh: Judge | None = None
         self._libraries: dict[str, str] = {}
-        self._closed = False
-        self._lock = threading.Lock()
 
     def open(self, task: Task) -> Session:
         """Start a verifier for ``task`` and time the baselines; see :class:`Executor`."""
         peaks = files("kernelwright.devices").joinpath("peaks.cpp").read_text()
-        self._libraries = {
-            "peaks": str(self._trusted(peaks, "peaks")),
-            "noop": str(self._trusted(NOOP, "noop")),
-            "loop": self._loop(task),
-        }
+        with self._jails.joined():
+            self._libraries = {
+                "peaks": str(self._trusted(peaks, "peaks")),
+                "noop": str(self._trusted(NOOP, "noop")),
+                "loop": self._loop(task),
+            }
         return self._device.submit(self._open, task).result()
 
     def _loop(self, task: Task) -> str:
@@ -110,8 +110,8 @@ class LocalExecutor:
 
     def _open(self, task: Task) -> Session:
         if self._judge is not None:
-            self._judge.close()
-        self._judge = self._new_judge()
+            self._judges.dismiss(self._judge)
+        self._judge = self._judges.call()
         started = time.monotonic()
         with self._gate.measure():
             session = self._judge.open(task, self._libraries, self.baselines)
@@ -126,6 +126,7 @@ class LocalExecutor:
 
     def submit(self, job: JudgeJob) -> None:
         """Take a job; its answer comes from :meth:`wait`."""
+        self._must_be_open()
         if job.plan.rung is Rung.DRAFT:
             self._builders.submit(self._answer, self._draft, job)
         else:
@@ -133,6 +134,7 @@ class LocalExecutor:
 
     def wait(self, timeout: float | None = None) -> Completion | None:
         """The next answer; see :class:`Executor`."""
+        self._must_be_open()
         try:
             answer = self._answers.get(timeout=timeout)
         except queue.Empty:
@@ -143,27 +145,33 @@ class LocalExecutor:
 
     def close(self) -> None:
         """Kill what runs and free everything."""
-        with self._lock:
-            if self._closed:
-                return
-            self._closed = True
-        for judge in (self._judge, self._fresh):
-            if judge is not None:
-                judge.kill()
+        try:
+            self._end()
+        except KeyboardInterrupt:
+            self._end()  # whoever is impatient still wants nothing left behind
+            raise
+
+    def _end(self) -> None:
+        self._judges.kill()
+        self._jails.kill()
         self._builders.shutdown(wait=True, cancel_futures=True)
         self._device.shutdown(wait=True, cancel_futures=True)
-        for judge in (self._judge, self._fresh):
-            if judge is not None:
-                judge.close()
+        self._judges.close()
+        self._answers.put(JudgeError("the executor was closed"))  # for another thread that waits
+
+    def _must_be_open(self) -> None:
+        if self._judges.ended:
+            raise JudgeError("the executor was closed")
 
     def _answer(self, work: Callable[[JudgeJob], Evaluation], job: JudgeJob) -> None:
         try:
-            evaluation = work(job)
+            with self._jails.joined():
+                evaluation = work(job)
             self._answers.put(Completion(number=job.number, evaluation=evaluation))
         except KernelwrightError as problem:
             self._answers.put(problem)
         except Exception as problem:  # noqa: BLE001 - a thread must not die silently
-            fault = JudgeError(f"{type(problem).__name__}: {problem}")
+            fault = scarce(problem) or JudgeError(f"{type(problem).__name__}: {problem}")
             fault.__cause__ = problem
             self._answers.put(fault)
 
@@ -186,22 +194,18 @@ class LocalExecutor:
 
     def _confirm(self, job: JudgeJob) -> Evaluation:
         """Fresh build, fresh processes, fresh seeds, every baseline."""
-        folder = scratch("confirm")
-        try:
+        with workroom("confirm") as folder:
             known = self._build(job)
             built = self._build(job, cache=folder)
             if built.library is None:
                 return _draft_evaluation(job, built)
             with self._gate.measure():
-                self._fresh = self._new_judge()
+                fresh = self._judges.call()
                 try:
-                    session = self._fresh.open(job.task, self._libraries, NAMES)
-                    evaluation = self._fresh.judge(job, built.library)
+                    session = fresh.open(job.task, self._libraries, NAMES)
+                    evaluation = fresh.judge(job, built.library)
                 finally:
-                    self._fresh.close()
-                    self._fresh = None
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+                    self._judges.dismiss(fresh)
         missing = {one.name: one.missing for one in session.baselines if one.missing}
         evidence = {
             **evaluation.evidence,
@@ -210,13 +214,6 @@ class LocalExecutor:
             "same_binary_as_first_build": built.build.binary == known.build.binary,
         }
         return evaluation.model_copy(update={"build": built.build, "evidence": evidence})
-
-    def _new_judge(self) -> Judge:
-        """A verifier process, unless this executor is being closed."""
-        with self._lock:
-            if self._closed:
-                raise JudgeError("the executor was closed")
-            return Judge(self.threads, self.cache)
 
     def _build(self, job: JudgeJob, cache: Path | None = None) -> BuildResult:
         language: Language = plugins.load("languages", job.candidate.language)(

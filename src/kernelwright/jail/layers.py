@@ -173,11 +173,11 @@ def system_calls() -> None:
 
 
 def limit(name: str, value: int) -> None:
-    """Set one resource limit, never above what the process may have."""
+    """Set one resource limit, not above what the process may have; SIGXCPU comes before SIGKILL."""
     kind = getattr(resource, f"RLIMIT_{name}")
     hard = resource.getrlimit(kind)[1]
-    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-    resource.setrlimit(kind, (value, value))
+    most = value + 1 if hard == resource.RLIM_INFINITY else hard
+    resource.setrlimit(kind, (min(value, most), min(value + (name == "CPU"), most)))
 
 
 def tasks_of(uid: int) -> int:

@@ -136,7 +136,7 @@ class Worker:
             code = function(*arguments)
             spent.append(clock() - start)
             codes.append(code)
-        return {"nonce": message["nonce"], "ns": spent, "codes": codes}
+        return {"ns": spent, "codes": codes}
 
     def _value(self, argument: dict[str, Any]) -> Any:
         kind = argument["t"]
@@ -177,7 +177,7 @@ def main() -> None:
             answer = {"error": "out of memory", "kind": "out_of_memory"}
         except (OSError, ValueError, OverflowError, ctypes.ArgumentError) as problem:
             answer = {"error": str(problem)[:2000], "kind": "worker"}
-        wire.send(answer)
+        wire.send({**answer, "number": message["number"]})
 
 
 if __name__ == "__main__":

@@ -1,23 +1,29 @@
 """Built libraries by content: equal source, values, flags, compiler and processor, one build.
 
-Entries are folders that appear whole or not at all (a rename), are never changed, and carry the
-hash of their library: a damaged one is thrown away. Several processes may share a cache.
+An entry is a folder that was filled before it got its name and is never changed; its name is a
+link, which appears, and is replaced, in one step. So several processes may build the same thing
+at the same time: each gets a whole entry, its own or another's. An entry carries the hash of its
+library: a damaged one is thrown away, and only that one.
 """
 
 import atexit
 import contextlib
 import hashlib
+import itertools
 import json
 import logging
 import os
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from kernelwright.errors import PrerequisiteError, scarce
+from kernelwright.sandbox.scratch import scratch
 from kernelwright.settings import Settings
 
 LARGEST_BYTES = 1 << 30
@@ -50,98 +56,150 @@ class Cache:
 
     Args:
         folder: its home; created when missing. Where it cannot be written, or others could write
-            to it, a private temporary folder serves until this process ends.
+            to it, a private temporary folder serves until this process ends; it also takes what
+            does not fit any more.
         largest_bytes: when the entries outgrow this, the longest unused go.
     """
 
     def __init__(self, folder: Path, largest_bytes: int = LARGEST_BYTES) -> None:
         self.folder = _usable(folder)
         self.largest_bytes = largest_bytes
-        self._puts = 0
 
     def get(self, name: str) -> Entry | None:
         """The entry of that key, or None; a damaged one is removed."""
-        place = self._place(name)
-        try:
-            facts = json.loads((place / _FACTS).read_text(encoding="utf-8"))
-            data = (place / _LIBRARY).read_bytes()
-            sound = facts["sha256"] == hashlib.sha256(data).hexdigest()
-        except FileNotFoundError:
-            sound = not place.exists()
-            facts = None
-        except (OSError, ValueError, KeyError, TypeError):
-            sound = False
-        if not sound:
-            _log.warning("a damaged build was thrown away: %s", place)
-            self._remove(place)
-            return None
-        if facts is None:
-            return None
-        with contextlib.suppress(OSError):  # only its age would not be renewed
-            os.utime(place)
-        return Entry(place / _LIBRARY, facts)
+        places = [_place(folder, name) for folder in (self.folder, *_spares)]
+        return next((found for place in places if (found := _entry(place))), None)
 
     def put(self, name: str, library: bytes, facts: dict[str, Any]) -> Entry:
         """Keep a build; if another process was faster, its entry is returned.
 
         Raises:
-            OSError: the disk is full, or the folder has vanished.
+            PrerequisiteError: it fits neither here nor among the temporary files.
         """
-        place = self._place(name)
-        place.parent.mkdir(parents=True, exist_ok=True)
         facts = {**facts, "sha256": hashlib.sha256(library).hexdigest()}
-        fresh = Path(tempfile.mkdtemp(prefix="new-", dir=self.folder))
         try:
-            (fresh / _LIBRARY).write_bytes(library)
-            (fresh / _LIBRARY).chmod(0o555)
-            (fresh / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
-            fresh.chmod(0o755)
-            try:
-                fresh.rename(place)
-            except OSError:
-                known = self.get(name)
-                if known is not None:
-                    return known
-                fresh.rename(place)
-        finally:
-            shutil.rmtree(fresh, ignore_errors=True)
-        self._puts += 1
-        if self._puts % 64 == 0:
+            found = _put(self.folder, name, library, facts)
+        except OSError as problem:
+            _tell(self.folder, problem.strerror or str(problem))
+            found = self._put_aside(name, library, facts)
+        if next(_puts) % 64 == 0:
             self.prune()
-        return Entry(place / _LIBRARY, facts)
+        return found
+
+    def _put_aside(self, name: str, library: bytes, facts: dict[str, Any]) -> Entry:
+        try:
+            return _put(_spare(), name, library, facts)
+        except OSError as problem:
+            raise scarce(problem) or PrerequisiteError(
+                f"a built kernel cannot be kept: {problem}",
+                hint="point KERNELWRIGHT_CACHE or TMPDIR to a folder that may be written",
+            ) from problem
 
     def prune(self) -> int:
         """Remove the longest unused entries of a cache that is too large; how many went.
 
         Entries used within the hour stay: someone may be about to open them.
         """
-        aged = []
-        for place in self.folder.glob("??/*"):
-            try:
-                size = sum(file.stat().st_size for file in place.iterdir())
-                aged.append((place.stat().st_mtime, size, place))
-            except OSError:
-                continue
+        aged = sorted(_aged(self.folder))
         total = sum(size for _, size, _ in aged)
         removed = 0
-        for modified, size, place in sorted(aged):
+        for modified, size, home in aged:
             if total <= self.largest_bytes or time.time() - modified < _YOUNG_S:
                 break
-            self._remove(place)
+            shutil.rmtree(home, ignore_errors=True)
             total -= size
             removed += 1
+        for place in self.folder.glob("??/*"):
+            if place.is_symlink() and not place.exists():
+                place.unlink(missing_ok=True)
         return removed
 
-    def _place(self, name: str) -> Path:
-        return self.folder / name[:2] / name[2:]
 
-    def _remove(self, place: Path) -> None:
-        grave = self.folder / f"old-{os.getpid()}-{time.monotonic_ns()}"
-        try:
-            place.rename(grave)
-        except OSError:
-            return  # another process was faster
-        shutil.rmtree(grave, ignore_errors=True)
+def _place(folder: Path, name: str) -> Path:
+    return folder / name[:2] / name[2:]
+
+
+def _entry(place: Path) -> Entry | None:
+    """What the link leads to, if that is sound."""
+    try:
+        home = Path(os.path.normpath(place.parent / place.readlink()))
+    except OSError:
+        return None
+    try:
+        facts = json.loads((home / _FACTS).read_text(encoding="utf-8"))
+        digest = hashlib.sha256((home / _LIBRARY).read_bytes()).hexdigest()
+        sound = facts["sha256"] == digest
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        sound = False
+    except OSError:  # it may be sound, but cannot be had now
+        return None
+    if not sound:
+        if home.exists():
+            _log.warning("a damaged build was thrown away: %s", home)
+            # No other entry has this home, so nothing else can go with it.
+            shutil.rmtree(home, ignore_errors=True)
+        return None
+    with contextlib.suppress(OSError):  # only its age would not be renewed
+        os.utime(home)
+    return Entry(home / _LIBRARY, facts)
+
+
+def _put(folder: Path, name: str, library: bytes, facts: dict[str, Any]) -> Entry:
+    place = _place(folder, name)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    home = Path(tempfile.mkdtemp(prefix="entry-", dir=folder))
+    try:
+        (home / _LIBRARY).write_bytes(library)
+        (home / _LIBRARY).chmod(0o555)
+        (home / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
+        home.chmod(0o755)
+        known = _named(place, home)
+    except BaseException:
+        shutil.rmtree(home, ignore_errors=True)
+        raise
+    if known is not None:
+        shutil.rmtree(home, ignore_errors=True)
+    return known or Entry(home / _LIBRARY, facts)
+
+
+def _named(place: Path, home: Path) -> Entry | None:
+    """Let the link lead to ``home``, unless it leads to a sound entry: then that one."""
+    target = os.path.relpath(home, place.parent)
+    try:
+        place.symlink_to(target)
+    except FileExistsError:
+        if known := _entry(place):
+            return known
+        fresh = home.with_name(f"link-{home.name}")
+        fresh.symlink_to(target)
+        fresh.replace(place)
+    return None
+
+
+def _aged(folder: Path) -> Iterator[tuple[float, int, Path]]:
+    """When each entry was last used, its bytes, its home."""
+    for home in folder.glob("entry-*"):
+        with contextlib.suppress(OSError):
+            size = sum(file.stat().st_size for file in home.iterdir())
+            yield home.stat().st_mtime, size, home
+
+
+@cache
+def _tell(folder: Path, reason: str) -> None:
+    """Once a process: the next builds will meet the same."""
+    _log.warning("builds are kept for this process only: %s: %s", folder, reason)
+
+
+_puts = itertools.count(1)
+_spares: list[Path] = []
+"""The private folder, once there is one."""
+
+
+def _spare() -> Path:
+    if not _spares:
+        _spares.append(scratch("builds"))
+        atexit.register(shutil.rmtree, _spares[0], ignore_errors=True)
+    return _spares[0]
 
 
 @cache
@@ -159,6 +217,4 @@ def _usable(folder: Path) -> Path:
     except OSError as problem:
         reason = problem.strerror or str(problem)
     _log.warning("builds are not kept: %s cannot be used (%s)", builds, reason)
-    private = Path(tempfile.mkdtemp(prefix="kernelwright-builds-"))
-    atexit.register(shutil.rmtree, private, ignore_errors=True)
-    return private
+    return _spare()

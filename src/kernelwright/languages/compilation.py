@@ -5,7 +5,6 @@ import json
 import os
 import re
 import stat
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from kernelwright.languages.toolchain import Toolchain, base_flags
 from kernelwright.records.candidate import Value
 from kernelwright.records.evaluation import Build, Sandbox
 from kernelwright.records.outcome import Outcome
+from kernelwright.sandbox.scratch import require_room, workroom
 
 SOURCE, OBJECT, LIBRARY = "kernel.cpp", "kernel.o", "kernel.so"
 CONTRACT, REPORT = "contract.h", "report.txt"
@@ -106,12 +106,12 @@ def run(job: Job, toolchain: Toolchain, limits: BuildLimits, mode: sandbox.Mode)
     """Compile in a confined process.
 
     Raises:
-        PrerequisiteError: ``require`` cannot be met here, or no process can be started.
+        PrerequisiteError: ``require`` cannot be met here, no process can be started, or the disk
+            is full.
         JudgeError: the confined process could not even begin.
     """
     start = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="kernelwright-build-") as name:
-        folder = Path(name)
+    with workroom("build") as folder:
         (folder / SOURCE).write_bytes(job.source.encode(errors="replace"))
         if job.contract:
             (folder / CONTRACT).write_text(job.contract, encoding="utf-8")
@@ -135,6 +135,8 @@ def run(job: Job, toolchain: Toolchain, limits: BuildLimits, mode: sandbox.Mode)
         report = compiler_log.clean(recorded, folder) or remarks
         library = _read(folder / LIBRARY, limits.output_bytes) if code == 0 else b""
     outcome, reason, symbols = _verdict(code, log, library, limits)
+    if outcome is Outcome.BUILD_ERROR:
+        require_room()  # else the candidate would be blamed for it
     build = Build(
         seconds=time.monotonic() - start,
         binary=hashlib.sha256(library).hexdigest() if library else "",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kernelwright.candidates.notation import Notation
+from kernelwright.candidates.text import too_long
 from kernelwright.errors import JudgeError, PrerequisiteError, UsageError
 from kernelwright.languages import allowed, compilation
 from kernelwright.languages.base import DEFAULT_LIMITS, Availability, BuildLimits, BuildResult
@@ -30,8 +31,8 @@ TYPES = {
     "int32": "int32_t", "int16": "int16_t", "int8": "int8_t", "uint8": "uint8_t", "bool": "bool",
 }  # fmt: skip
 """Of elements; bfloat16 and float8 as their bits, since g++ 12 has no such types."""
-FORMAT = 1
-"""Raised when the same source is built differently than before."""
+FORMAT = 2
+"""Raised when the same source is built, or kept, differently than before."""
 _MATH = {
     "gcc": (
         "Loops with `expf`, `logf`, `powf`, `sinf` or `cosf` vectorise only if the function is "
@@ -100,6 +101,8 @@ class Cpp:
         if candidate.language != self.name:
             raise UsageError(f"a candidate in {candidate.language} is not C++")
         toolchain, header = self.toolchain, candidate.header
+        if long := too_long(candidate.source):
+            return BuildResult(Outcome.PARSE_ERROR, Build(seconds=0.0), long)
         refusal = allowed.refusal(header.flags, header.needs)
         if refusal:
             build = Build(seconds=0.0, compiler=toolchain.version, flags=header.flags)

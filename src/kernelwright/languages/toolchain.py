@@ -10,13 +10,13 @@ import platform
 import re
 import shutil
 import subprocess
-import tempfile
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from kernelwright.errors import PrerequisiteError, UsageError
+from kernelwright.sandbox.scratch import require_room, workroom
 
 NAMES = ("g++", "clang++")
 _PROBE = """
@@ -128,16 +128,18 @@ def _openmp(path: str, family: str) -> str:
 
 def _compiles(path: str, flags: list[str]) -> str:
     """Empty if a small library builds, else the compiler's first complaint."""
-    with tempfile.TemporaryDirectory(prefix="kernelwright-compiler-") as folder:
-        (Path(folder) / "probe.cpp").write_text(_PROBE, encoding="utf-8")
+    with workroom("compiler") as folder:
+        (folder / "probe.cpp").write_text(_PROBE, encoding="utf-8")
         command = [path, *flags, "-shared", "-fPIC", "probe.cpp", "-o", "probe.so"]
         done = _run(command, folder)
+    if done.returncode:
+        require_room()
     lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
     telling = [line for line in lines if "error" in line or "cannot find" in line] or lines
     return "" if done.returncode == 0 else (telling or ["it fails without a word"])[0][:300]
 
 
-def _run(command: list[str], folder: str | None = None) -> "subprocess.CompletedProcess[str]":
+def _run(command: list[str], folder: Path | None = None) -> "subprocess.CompletedProcess[str]":
     try:
         return subprocess.run(
             command,

@@ -21,6 +21,8 @@ class JudgeJob(Record):
     threads: int
     sandbox: Literal["auto", "require", "off"] = "auto"
     keep_samples: bool = False
+    against: str = ""
+    """Baseline to compare with; empty: the session's strongest."""
 
 
 class Completion(Record):

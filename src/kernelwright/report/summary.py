@@ -135,6 +135,10 @@ def _head(summary: RunSummary) -> str:
         ("device", f"{device or spec.device}, {spec.threads} threads"),
         ("status", ": ".join(filter(None, (STATUS[summary.run.status], summary.reason)))),
     ]
+    if summary.session and summary.rival not in ("", summary.session.strongest):
+        now = summary.session.strongest
+        text_ = f"looks with {summary.rival}, the strongest baseline when it began ({now} is now); "
+        lines.append(("compared", text_ + "a confirm with every one"))
     if summary.best:
         best = f"{strategy(summary.best)} ({summary.best.language}, {summary.best.id})"
         lines.append(("closest" if summary.run.status == "no_improvement" else "best", best))

@@ -8,10 +8,8 @@ all it has started. Nothing here decides whether what it says is true.
 import json
 import os
 import secrets
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,12 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.errors import PrerequisiteError
+from kernelwright.sandbox.group import Group, enter
 from kernelwright.sandbox.jailed import Ends, Jailed, Mode
+from kernelwright.sandbox.scratch import workroom
 
-__all__ = ["JAIL", "Ends", "Jailed", "Limits", "Mode", "probe", "spawn"]
+__all__ = ["JAIL", "Ends", "Group", "Jailed", "Limits", "Mode", "probe", "spawn"]
 
 JAIL = Path(__file__).resolve().parents[1] / "jail"
 OUTPUT_CAP = 64 << 10
+PATIENCE_S = 30.0
 _NOBODY = 65534
 
 
@@ -86,6 +87,7 @@ def spawn(
 
     Raises:
         PrerequisiteError: ``require`` cannot be met on this machine, or no process can be started.
+        JudgeError: the :class:`Group` that the thread has joined was ended.
     """
     folder = folder.resolve()
     lifeline, our_lifeline = os.pipe()
@@ -120,7 +122,7 @@ def spawn(
     finally:
         os.close(lifeline)
         os.close(report)
-    return Jailed(process, our_lifeline, our_report, mode, output_cap)
+    return enter(Jailed(process, our_lifeline, our_report, mode, output_cap))
 
 
 def probe(mode: Mode = "auto") -> dict[str, Any]:
@@ -128,15 +130,12 @@ def probe(mode: Mode = "auto") -> dict[str, Any]:
 
     Raises:
         JudgeError: not even a process could be started and confined.
+        PrerequisiteError: there is no room for a temporary folder.
     """
-    folder = Path(tempfile.mkdtemp(prefix="kernelwright-probe-"))
     start = time.perf_counter()
-    try:
-        with spawn("confine.py", folder=folder, mode=mode) as jailed:
-            report = jailed.report()
-            jailed.wait()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with workroom("probe") as folder, spawn("confine.py", folder=folder, mode=mode) as jailed:
+        report = jailed.report()
+        jailed.wait(PATIENCE_S)
     return {**report, "total_ms": round((time.perf_counter() - start) * 1e3, 1)}
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import logging
 import os
 import select
 import signal
@@ -15,6 +16,9 @@ from kernelwright.records.evaluation import Sandbox
 Mode = Literal["auto", "require", "off"]
 _REPORT_CAP = 64 << 10
 _GRACE_S = 5.0
+_KILLED_S = 30.0
+"""How long a killed process may take to go: the system may still be writing for it."""
+_log = logging.getLogger(__name__)
 
 
 class Jailed:
@@ -142,7 +146,8 @@ class Jailed:
             if not watched or self.wait(_GRACE_S) is None:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(self.pid, signal.SIGKILL)
-            self.wait()
+            if self.wait(_KILLED_S) is None:
+                _log.warning("process %d does not go although it was killed", self.pid)
         self._finish()
 
     def __enter__(self) -> "Jailed":
@@ -156,7 +161,7 @@ class Jailed:
             stopped, self._stopped = self._stopped, -1
         if stopped >= 0:
             os.close(stopped)
-            self._reader.join()
+            self._reader.join(_GRACE_S)
             for pipe in self._pipes:
                 pipe.close()
 

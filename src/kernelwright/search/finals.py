@@ -65,13 +65,16 @@ class Finals:
         return None
 
     def best(self) -> Evaluation | None:
-        """The best confirmed evaluation, faster or not."""
+        """The best confirmed evaluation, faster or not, by the baselines that all of them met."""
         if self.session is None:
             return None
+        passed = [verdict for verdict in self.verdicts.values() if verdict.comparisons]
+        compared = [{one.baseline for one in verdict.comparisons} for verdict in passed]
+        common = set.intersection(*compared) if compared else set()
         scored = [
-            (found.value, candidate, verdict)
-            for candidate, verdict in self.verdicts.items()
-            if (found := scores.score(verdict)) is not None
+            (found.value, verdict.candidate, verdict)
+            for verdict in passed
+            if (found := scores.score(verdict, common)) is not None
         ]
         return max(scored, key=lambda item: item[:2])[2] if scored else None
 

@@ -18,6 +18,7 @@ from kernelwright.records.job import JudgeJob, Session
 from kernelwright.records.run import Budget, Run
 from kernelwright.records.rung import Rung
 from kernelwright.records.task import Task
+from kernelwright.store.rows import readable
 from kernelwright.store.step import Event
 from kernelwright.store.store import Store
 
@@ -126,15 +127,23 @@ def capacities(executor: Executor) -> dict[Lane, int]:
 
 
 def recorded(store: Store, run_id: str) -> Iterator[Input]:
-    """What a stored run was fed, in its order; copies are decisions, not inputs."""
-    events = [event for event in store.events(run_id) if event.kind in ("opened", "deadline")]
-    pending = deque(events)
+    """What a stored run was fed, in its order; copies are decisions, not inputs.
+
+    Raises:
+        StoreError: a row of it is damaged.
+    """
+    with readable(f"what run {run_id} knows of its sessions"):
+        pending = deque(
+            (int(event.data["after"]), _from_event(event.data))
+            for event in store.events(run_id)
+            if event.kind in ("opened", "deadline")
+        )
     for stored in store.evaluations(run_id):
-        while pending and pending[0].data["after"] < stored.sequence:
-            yield _from_event(pending.popleft().data)
+        while pending and pending[0][0] < stored.sequence:
+            yield pending.popleft()[1]
         if not stored.evaluation.copied_from:
             yield Completed(stored.number, stored.evaluation, stored.wall_s)
-    yield from (_from_event(event.data) for event in pending)
+    yield from (given for _, given in pending)
 
 
 def whole_budget(run: Run, opened: Iterable[Event]) -> Budget:

@@ -4,7 +4,8 @@ The loop itself is :meth:`kernelwright.search.work.Work.go_on`; the decisions ar
 :class:`kernelwright.search.scheduler.Scheduler`'s.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from secrets import token_hex
 
@@ -24,6 +25,7 @@ from kernelwright.search.scheduler import Scheduler
 from kernelwright.search.summary import RunSummary, summarise
 from kernelwright.search.work import Work
 from kernelwright.store import folders
+from kernelwright.store.rows import readable
 from kernelwright.store.step import content_hash
 from kernelwright.store.store import Store
 from kernelwright.store.writer import Writer
@@ -74,17 +76,14 @@ def start_run(
             "'kernelwright tasks show' prints the contract",
         )
     watcher = observer or Observer()
-    live = Live(executor, clock, 0.0, scheduler.limits)
-    try:
+    live, writer = Live(executor, clock, 0.0, scheduler.limits), Writer(store)
+    with _put_down(executor, writer, run.id):
         watcher.opening(task)
         opened = live.open(task)
-        writer = Writer(store)
         writer.put_task(task)
         writer.create_run(run, start)
         work = Work(scheduler, Journal(store, run), live, task, watcher)
         work.go_on(opened, writer)
-    finally:
-        executor.close()
     return _ended(store, run.id, watcher)
 
 
@@ -110,7 +109,8 @@ def resume_run(
     Raises:
         UsageError: no such run, it is finished, there is no such limit to add to, or a living
             process works on it.
-        StoreError: the stored decisions cannot be reproduced by this version.
+        StoreError: the stored decisions cannot be reproduced by this version, or are damaged.
+        PrerequisiteError: the baseline that it was compared with cannot be had here.
 
     A simulated executor repeats itself exactly; it is driven from the beginning, checked against
     the store, and goes on from where the store ends, with nothing lost and nothing charged. A run
@@ -119,29 +119,25 @@ def resume_run(
     run, watcher = store.run(run_id), observer or Observer()
     check_can_go_on(run, more)
     writer = Writer(store)
-    writer.take(run.id)
     try:
-        extended = more or any("more" in one.data for one in store.events(run.id, "opened"))
-        begin = _begin if executor.simulated and not extended else past
-        task, scheduler, journal = begin(store, run)
-        check_was_out_of_budget(scheduler)
-        base_s = scheduler.ledger.wall_s + scheduler.ledger.lost_s()
-        live = Live(executor, clock, base_s, scheduler.limits)
-        work = Work(scheduler, journal, live, task, watcher)
-        try:
+        with _put_down(executor, writer, run.id):
+            writer.take(run.id)
+            extended = more or any("more" in one.data for one in store.events(run.id, "opened"))
+            begin = _begin if executor.simulated and not extended else past
+            task, scheduler, journal = begin(store, run)
+            check_was_out_of_budget(scheduler)
+            base_s = scheduler.ledger.wall_s + scheduler.ledger.lost_s()
+            live = Live(executor, clock, base_s, scheduler.limits)
+            work = Work(scheduler, journal, live, task, watcher)
             watcher.opening(task)
             opened = live.open(task, more)
             work.send(scheduler.claims.values())
             work.go_on(opened, writer)
-        finally:
-            executor.close()
     except DifferenceError as problem:
         raise StoreError(
             f"run {run.id} cannot be continued, its decisions come out differently: {problem}",
             hint="it was made by another version; start a new run with --start best.*",
         ) from problem
-    finally:
-        writer.release(run.id)
     return _ended(store, run.id, watcher)
 
 
@@ -159,10 +155,23 @@ def past(store: Store, run: Run) -> tuple[Task, Scheduler, Journal]:
     return task, scheduler, journal
 
 
+@contextmanager
+def _put_down(executor: Executor, writer: Writer, run_id: str) -> Iterator[None]:
+    """However the body ends: nothing runs on, and nobody holds the run."""
+    try:
+        yield
+    finally:
+        try:
+            executor.close()
+        finally:
+            writer.release(run_id)
+
+
 def _begin(store: Store, run: Run) -> tuple[Task, Scheduler, Journal]:
     task = store.task(run.spec.task)
     start = [store.candidate(run.id, one) for one in run.spec.start]
-    notes = {"plans": run.notes["plans"]}
+    with readable(f"run {run.id}"):
+        notes = {"plans": run.notes["plans"]}
     fresh = run.model_copy(update={"status": "running", "best": "", "notes": notes})
     return task, Scheduler(fresh, task, start), Journal(store, run)
 

@@ -46,13 +46,13 @@ class Scheduler:
         self.plans = {plan.rung: plan for plan in map(RungPlan.model_validate, run.notes["plans"])}
         timed = [rung for rung in self.plans if Rung.DRAFT < rung < Rung.CONFIRM]
         parents = plugins.load("parents", spec.parents)(spec.seed)
-        self._standings = Standings(
+        self.standings = Standings(
             Ladder(timed, rungs.ETA), parents, spec.target, confirms=Rung.CONFIRM in self.plans
         )
-        self._people = self._standings.people
+        self._people = self.standings.people
         self.ledger = Ledger(rungs.PRIOR_S)
         self.limits = Limits(spec.budget)
-        context = context_for(task, spec, self._standings.value, start)
+        context = context_for(task, spec, self.standings.value, start)
         self._authors = Authors(context, spec.proposers, parents)
         self.claims: dict[int, Claim] = {}
         """Dispatched and not yet back."""
@@ -95,9 +95,9 @@ class Scheduler:
     # What comes in
 
     def _opened(self, given: Opened) -> None:
-        if self._standings.session is not None:
+        if self.standings.session is not None:
             self.ledger.charge_lost()
-        self._standings.session = given.session
+        self.standings.session = given.session
         self._drafts, self._looks = given.drafts, given.looks
         self.ledger.reopened(given.wall_s, given.session.confirm_s)
         if given.more is not None:
@@ -110,7 +110,7 @@ class Scheduler:
         self.limits.add(more)
         self.course.feed()
         if self._run.status != "running":
-            self._standings.is_overdue = True
+            self.standings.is_overdue = True
             self._run = begun_again(self._run)
 
     def _completed(self, given: Completed) -> None:
@@ -122,14 +122,14 @@ class Scheduler:
             copies = self._people.drafted(evaluation) if evaluation.passed else []
         else:
             copies = self._people.looked(evaluation)
-            crowned, wins = self._standings.looked(given.number, candidate, evaluation)
+            crowned, wins = self.standings.looked(given.number, candidate, evaluation)
             posts += wins
             if crowned:
                 data = {"candidate": candidate.id, "speedup": crowned.speedup}
                 self._decision.emit("champion", evaluation=given.number, **data)
                 self._decision.notice(Observer.champion, candidate, crowned.look, crowned.speedup)
         if not evaluation.passed:
-            posts += self._standings.failed(given.number, candidate, evaluation)
+            posts += self.standings.failed(given.number, candidate, evaluation)
         self._record(given.number, candidate, evaluation)
         for copy in copies:
             self._number += 1
@@ -140,7 +140,7 @@ class Scheduler:
         coarse = self._ahead and self._ahead.coarse
         length = None if coarse else rungs.PLATEAU[self._run.spec.effort]
         in_flight = [other.candidate for other in self.claims.values()]
-        reason = self._standings.reason_to_stop(evaluation, length, in_flight)
+        reason = self.standings.reason_to_stop(evaluation, length, in_flight)
         if self.course.searching and reason:
             self.course.stop(reason)
 
@@ -183,8 +183,8 @@ class Scheduler:
 
     def _draft(self) -> bool:
         self._ahead = self._ahead or self._authors.next(self._people.known)
-        first = self._standings.ladder.rungs[0]
-        afterwards = (first, *self._standings.path(first))
+        first = self.standings.ladder.rungs[0]
+        afterwards = (first, *self.standings.path(first))
         if self._ahead is None or not self._allowed(Rung.DRAFT, afterwards):
             return False
         (candidate, coarse), self._ahead = self._ahead, None
@@ -195,19 +195,19 @@ class Scheduler:
         return True
 
     def _look(self) -> bool:
-        ladder, first = self._standings.ladder, self._standings.ladder.rungs[0]
-        urgent = self._standings.urgent()
+        ladder, first = self.standings.ladder, self.standings.ladder.rungs[0]
+        urgent = self.standings.urgent()
         confirming = any(claim.rung is Rung.CONFIRM for claim in self.claims.values())
         if urgent and not confirming and self.limits.allows_last(self.ledger):
             return self._promote(urgent, Rung.CONFIRM)
         up = ladder.promotable()
-        path = self._standings.path(first)
+        path = self.standings.path(first)
         if up is None and self._people.built and self._allowed(first, path):
             self._claim(self._people.built.popleft(), first)
             return True
         idle = ladder.otherwise_idle(only_hopeful=self.ledger.drafts_in_flight() > 0)
         for way in (up, idle):
-            if way and self._allowed(way[1], self._standings.path(way[1])):
+            if way and self._allowed(way[1], self.standings.path(way[1])):
                 ladder.promote(*way)
                 return self._promote(*way)
         return False
@@ -216,8 +216,8 @@ class Scheduler:
         # Looks already paid for may still change the leader, so they are awaited.
         if self.ledger.looks_in_flight():
             return False
-        leader = self._standings.to_confirm()
-        if leader is None and not self._standings.finals.verdicts:
+        leader = self.standings.to_confirm()
+        if leader is None and not self.standings.finals.verdicts:
             return self._climb()
         self.course.refused = leader is not None and not self.limits.allows_last(self.ledger)
         if leader is None or self.course.refused:
@@ -226,7 +226,7 @@ class Scheduler:
 
     def _climb(self) -> bool:
         """Send somebody up although time is short: without a leader there is no number at all."""
-        ladder = self._standings.ladder
+        ladder = self.standings.ladder
         way = ladder.promotable() or ladder.otherwise_idle(only_hopeful=False)
         self.course.refused = way is not None
         if way is None or not self.limits.allows_last(self.ledger):
@@ -254,10 +254,10 @@ class Scheduler:
 
     def _finish(self, reason: str) -> None:
         self.ledger.settle()
-        best = self._standings.finals.best()
-        status = self._standings.finals.status(budget_ended=self.course.is_out_of_budget)
+        best = self.standings.finals.best()
+        status = self.standings.finals.status(budget_ended=self.course.is_out_of_budget)
         self._run = ended(self._run, status, best.candidate if best else "", reason)
         self._decision.emit("stopped", status=status, best=self._run.best, reason=reason)
 
     def _progress(self) -> Progress:
-        return self._standings.progress(self.ledger.spent, self.limits.budget, len(self.claims))
+        return self.standings.progress(self.ledger.spent, self.limits.budget, len(self.claims))

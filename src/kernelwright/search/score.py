@@ -5,11 +5,12 @@ S(p, r) = lower bound of the log speedup + bonus(r). Over several workloads the 
 with the rung, since a number that stood more looks deserves more belief. Scores are compared
 within a rung; across rungs only as a tie-breaker, because rungs time different workloads.
 
-Refuses to score what did not pass.
+Refuses to score what did not pass, and to set numbers against one baseline beside numbers against
+another: who compares scores says which baselines count.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from kernelwright.records.evaluation import Evaluation
@@ -39,9 +40,14 @@ class Score:
     """Geometric mean of the ratios, no logarithm."""
 
 
-def score(evaluation: Evaluation) -> Score | None:
-    """The score, or None if the evaluation did not pass or was not timed."""
-    rivals = strongest(evaluation)
+def score(evaluation: Evaluation, among: Collection[str] = ()) -> Score | None:
+    """The score, or None if the evaluation did not pass or was not timed.
+
+    Args:
+        evaluation: a look.
+        among: names of the baselines that count; empty: all it was compared with.
+    """
+    rivals = strongest(evaluation, among)
     if not evaluation.passed or not rivals:
         return None
     low = _pooled([math.log(rival.low) for rival in rivals])
@@ -50,15 +56,20 @@ def score(evaluation: Evaluation) -> Score | None:
     return Score(low + BONUS[evaluation.rung], low, high, math.exp(mean))
 
 
-def strongest(evaluation: Evaluation) -> Sequence[Comparison]:
+def strongest(evaluation: Evaluation, among: Collection[str] = ()) -> Sequence[Comparison]:
     """Comparisons with the baseline that is hardest to beat, by the mean of the log-ratios.
 
     Cheap looks compare with one baseline. A confirm compares with all, and one that was not timed
     before, such as the framework's compiler, may turn out to be the one.
+
+    Args:
+        evaluation: a look.
+        among: names of the baselines that count; empty: all it was compared with.
     """
     by_name: dict[str, list[Comparison]] = {}
     for comparison in evaluation.comparisons:
-        by_name.setdefault(comparison.baseline, []).append(comparison)
+        if not among or comparison.baseline in among:
+            by_name.setdefault(comparison.baseline, []).append(comparison)
     return min(
         by_name.values(),
         key=lambda found: sum(math.log(one.ratio) for one in found) / len(found),

@@ -6,6 +6,7 @@ Turns looks into standings; decides nothing about budgets, slots or the end of a
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kernelwright.errors import JudgeError, PrerequisiteError
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Session
@@ -51,6 +52,8 @@ class Standings:
         self.people = Population()
         self._board = Board()
         self._session: Session | None = None
+        self.rival = ""
+        """Baseline that looks are compared with: the strongest when the run began."""
         self.since_champion = 0
         """Looks since the champion last got better."""
         self.is_overdue = False
@@ -58,11 +61,26 @@ class Standings:
 
     @property
     def session(self) -> Session | None:
-        """The latest session: its strongest baseline is the one to beat."""
+        """The latest session.
+
+        Another strongest baseline than before changes nothing: looks go on to be compared with
+        the same one, or their numbers could not stand beside each other.
+
+        Raises:
+            PrerequisiteError: on setting, that baseline cannot be had any more.
+        """
         return self._session
 
     @session.setter
     def session(self, session: Session) -> None:
+        missing = {one.name: one.missing for one in session.baselines if not one.time_us}
+        if self.rival in missing:
+            raise PrerequisiteError(
+                f"the run was compared with {self.rival}, which cannot be had here: "
+                f"{missing[self.rival] or 'it was not timed'}",
+                hint="resume it where it can, or start a new run from your best: --start FILE",
+            )
+        self.rival = self.rival or session.strongest
         self._session = self.finals.session = session
 
     @property
@@ -76,8 +94,20 @@ class Standings:
         return self.ladder.champion
 
     def score(self, evaluation: Evaluation) -> Score | None:
-        """A look's score; None for a failure or an untimed look."""
-        return scores.score(evaluation)
+        """A look's score; None for a failure or an untimed look.
+
+        Raises:
+            JudgeError: it was compared with another baseline than the run's.
+        """
+        if evaluation.rung is Rung.CONFIRM:
+            return scores.score(evaluation)
+        found = scores.score(evaluation, (self.rival,))
+        if found is None and evaluation.passed and evaluation.comparisons:
+            raise JudgeError(
+                f"a look was compared with {evaluation.comparisons[0].baseline}, "
+                f"not with {self.rival} as the looks before it"
+            )
+        return found
 
     def value(self, evaluation: Evaluation) -> float | None:
         """The score's value alone, for proposers."""

@@ -13,6 +13,7 @@ from kernelwright.records.rung import Rung
 from kernelwright.records.task import Task
 from kernelwright.search.inputs import whole_budget
 from kernelwright.search.score import score
+from kernelwright.store.rows import readable
 from kernelwright.store.step import StoredEvaluation
 from kernelwright.store.store import Store
 
@@ -75,16 +76,21 @@ class RunSummary:
             words.append(f"--evaluations {max(self.budget.evaluations, Rung.CONFIRM)}")
         return " ".join(words)
 
+    rival: str = ""
+    """Baseline that looks below the confirm were compared with: the strongest when it began."""
+
 
 def summarise(store: Store, run_id: str) -> RunSummary:
     """Read one run.
 
     Raises:
         UsageError: there is no such run.
+        StoreError: a row of it is damaged.
     """
     run = store.run(run_id, present=True)
     opened = store.events(run.id, "opened")
-    session = Session.model_validate(opened[-1].data["session"]) if opened else None
+    with readable(f"what run {run.id} knows of its sessions"):
+        sessions = [Session.model_validate(one.data["session"]) for one in opened]
     confirmed = None
     if run.best:
         looks = store.evaluations(run.id, run.best, Rung.CONFIRM)
@@ -93,7 +99,7 @@ def summarise(store: Store, run_id: str) -> RunSummary:
     return RunSummary(
         run=run,
         task=store.task(run.spec.task),
-        session=session,
+        session=sessions[-1] if sessions else None,
         best=store.candidate(run.id, run.best) if run.best else None,
         confirmed=confirmed,
         speedup=found.speedup if found else None,
@@ -102,6 +108,7 @@ def summarise(store: Store, run_id: str) -> RunSummary:
         spent=run.spent,
         folder=store.run_folder(run.id),
         budget=whole_budget(run, opened),
+        rival=sessions[0].strongest if sessions else "",
     )
 
 

@@ -2,7 +2,8 @@
 
 Every candidate climbs every rung until it fails: nothing is pruned, since a landscape that lacks
 the losers cannot tell whether a search was right to drop them. Refuses to mix sessions of
-different tasks, rungs or thread counts in one file.
+different tasks, rungs or thread counts in one file; all looks are compared with the baseline that
+was the strongest when the file was begun.
 """
 
 from collections import deque
@@ -166,6 +167,7 @@ class _Survey:
 
     def _submit(self, candidate: Candidate, rung: Rung) -> None:
         self._number += 1
+        timed = Rung.DRAFT < rung < Rung.CONFIRM
         self._jobs[self._number] = (candidate, rung)
         self._looks.setdefault(candidate.id, [])
         self._executor.submit(
@@ -177,6 +179,7 @@ class _Survey:
                 seed=seed_from(self._seed, candidate.id, rung),
                 threads=self._landscape.threads,
                 keep_samples=True,
+                against=self._landscape.session.strongest if timed else "",
             )
         )
 

@@ -10,6 +10,7 @@ from kernelwright.errors import KernelwrightError, StoreError
 from kernelwright.proposers.base import seed_from
 from kernelwright.records.job import JudgeJob
 from kernelwright.records.run import Run
+from kernelwright.records.rung import Rung
 from kernelwright.records.task import Task
 from kernelwright.search.decision import Decision
 from kernelwright.search.inputs import Live, Opened
@@ -44,15 +45,19 @@ class Work:
                 self._commit(scheduler.take(self._live.next()))
             self._journal.finish()
         except KeyboardInterrupt:
-            _interrupted(writer, scheduler.run, "interrupted by the user")
+            if writer.holds(scheduler.run.id):  # else its last step was written just before
+                _interrupted(writer, scheduler.run, "interrupted by the user")
         except KernelwrightError as problem:
             if not isinstance(problem, StoreError):
                 _interrupted(writer, scheduler.run, problem.message)
             raise
 
     def send(self, claims: Iterable[Claim]) -> None:
-        """Send the jobs of claims."""
-        spec = self._scheduler.run.spec
+        """Send the jobs of claims.
+
+        A confirm compares with every baseline and needs none named.
+        """
+        spec, rival = self._scheduler.run.spec, self._scheduler.standings.rival
         self._live.send(
             [
                 JudgeJob(
@@ -63,6 +68,7 @@ class Work:
                     seed=seed_from(spec.seed, claim.number),
                     threads=spec.threads,
                     sandbox=spec.sandbox,
+                    against=rival if Rung.DRAFT < claim.rung < Rung.CONFIRM else "",
                 )
                 for claim in claims
             ]

@@ -52,7 +52,8 @@ def export(
     except OSError as problem:
         raise StoreError(
             f"the run's folder {target} cannot be written: {problem.strerror or problem}",
-            hint="the run itself is safe; kernelwright runs export writes the folder again",
+            hint="the run itself is safe; write the folder elsewhere, or again later: "
+            f"kernelwright runs export {run.id} --form folder --to FOLDER",
         ) from problem
     return target
 

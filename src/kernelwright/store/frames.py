@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from kernelwright.records.candidate import Candidate
+from kernelwright.store.rows import readable
 from kernelwright.store.step import StoredEvaluation
 from kernelwright.store.store import Store
 
@@ -34,7 +35,8 @@ def to_frame(store: Store, run_id: str) -> "pd.DataFrame":
 
 def _row(run_id: str, candidates: dict[str, Candidate], stored: StoredEvaluation) -> dict[str, Any]:
     evaluation = stored.evaluation
-    candidate = candidates[evaluation.candidate]
+    with readable(f"candidate {evaluation.candidate} of run {run_id}"):
+        candidate = candidates[evaluation.candidate]
     row: dict[str, Any] = {
         "run": run_id,
         "number": stored.number,

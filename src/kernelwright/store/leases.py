@@ -21,13 +21,14 @@ def me() -> str:
 
 
 def alive(owner: str, lease_until: float) -> bool:
-    """Whether the owner of a run may still be working on it."""
-    if not owner or owner == me():
+    """Whether the owner of a run may still be working on it; one that cannot be read may not."""
+    host, *process = owner.rsplit(":", 2)
+    if owner == me() or len(process) != 2:
         return False
-    host, pid, started = owner.rsplit(":", 2)
     if host != socket.gethostname():
         return time.time() < lease_until
-    return _started(int(pid)) == started and bool(started)
+    pid, started = process
+    return pid.isdecimal() and bool(started) and _started(int(pid)) == started
 
 
 def present(status: Status, owner: str, lease_until: float) -> Status:

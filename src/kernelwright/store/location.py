@@ -5,6 +5,7 @@ Refuses nothing by itself: it turns what the database or the file system says in
 """
 
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,11 +13,17 @@ from pathlib import Path
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from kernelwright.errors import StoreError
+from kernelwright.errors import StoreError, scarce
 
+_DAMAGED = "the file is damaged: bring it back from a copy, or use another with --store"
 _HINTS = (
     ("not a database", "the file holds something else; choose another place with --store"),
-    ("malformed", "the file is damaged; copy it aside and start another with --store"),
+    ("malformed", "the file is damaged: bring it back from a copy, or use another with --store"),
+    (
+        "no such table",
+        "the file is damaged: bring it back from a copy, or use another with --store",
+    ),
+    ("no such column", "another version made the file; use another with --store"),
     ("unable to open", "check that the folder exists and may be written, or use --store"),
     ("readonly", "the place may not be written; choose another with --store"),
     ("disk is full", "free some space and resume the run: nothing committed is lost"),
@@ -73,13 +80,16 @@ def explained(url: URL) -> Iterator[None]:
     place = url.render_as_string(hide_password=True)
     try:
         yield
-    except SQLAlchemyError as problem:
+    except (SQLAlchemyError, sqlite3.Error) as problem:
         said = str(getattr(problem, "orig", None) or problem).strip()
         low = said.lower()
         hint = next((hint for word, hint in _HINTS if word in low), "")
         raise StoreError(f"the store {place} failed: {said}", hint=hint) from problem
     except OSError as problem:
+        lacking = scarce(problem)
         raise StoreError(
             f"the store {place} cannot be used: {problem.strerror or problem}",
-            hint="check that the folder exists and may be written, or use --store",
+            hint=lacking.hint
+            if lacking
+            else "check that the folder exists and may be written, or use --store",
         ) from problem

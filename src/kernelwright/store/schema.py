@@ -28,13 +28,16 @@ from sqlalchemy import (
     insert,
     inspect,
     select,
+    update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from kernelwright.errors import StoreError
 
-VERSION = 1
+VERSION = 2
+"""2: rows of JSON are sealed. One of version 1 is read as it is, and is one of 2 when written."""
+READ = (1, 2)
 BUSY_MS = 30_000
 WRITES = "kernelwright_writes"
 """Execution option of a connection that is going to write."""
@@ -132,7 +135,7 @@ events = Table(
 )
 
 
-def prepare(engine: Engine) -> None:
+def prepare(engine: Engine, *, writable: bool = True) -> None:
     """Make an SQLite connection behave; other databases need nothing."""
     if engine.dialect.name != "sqlite":
         return
@@ -141,10 +144,13 @@ def prepare(engine: Engine) -> None:
     def _configure(connection: object, _entry: ConnectionPoolEntry) -> None:
         # The driver's own transactions begin too late for IMMEDIATE; we begin them ourselves.
         connection.isolation_level = None  # type: ignore[attr-defined]
+        # Damaged text must be noticed where its row is known.
+        connection.text_factory = _text  # type: ignore[attr-defined]
         cursor = connection.cursor()  # type: ignore[attr-defined]
         cursor.execute(f"PRAGMA busy_timeout={BUSY_MS}")
-        cursor.execute("PRAGMA journal_mode=WAL")
-        cursor.execute("PRAGMA synchronous=NORMAL")
+        if writable:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            cursor.execute("PRAGMA synchronous=NORMAL")
         cursor.execute("PRAGMA foreign_keys=ON")
         cursor.close()
 
@@ -156,7 +162,7 @@ def prepare(engine: Engine) -> None:
 
 
 def create_or_check(engine: Engine) -> None:
-    """Create the tables of an empty database, or check that these are ours.
+    """Create the tables of an empty database, or check that these are ours and can be written.
 
     Raises:
         StoreError: a newer schema, or tables of something else.
@@ -168,12 +174,26 @@ def create_or_check(engine: Engine) -> None:
             if connection.execute(select(meta.c.value)).first() is None:
                 row = {"name": "schema_version", "value": str(VERSION)}
                 connection.execute(insert(meta).values(row))
+    check(engine)
+    with engine.connect().execution_options(**{WRITES: True}) as connection, connection.begin():
+        known = update(meta).where(meta.c.name == "schema_version")
+        connection.execute(known.values(value=str(VERSION)))
+
+
+def check(engine: Engine) -> bool:
+    """Whether there is anything in it; what there is must be ours.
+
+    Raises:
+        StoreError: a newer schema, or tables of something else.
+    """
     version = _version(engine)
-    if version != VERSION:
+    if version is not None and version not in READ:
+        said = f"schema {version}" if version >= 0 else "a schema that nobody can read"
         raise StoreError(
-            f"the store has schema {version}, this version of kernelwright reads {VERSION}",
+            f"the store has {said}, this version of kernelwright reads {VERSION}",
             hint="upgrade kernelwright, or choose another place with --store",
         )
+    return version is not None
 
 
 def insert_once(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
@@ -191,6 +211,10 @@ def insert_once(connection: Connection, table: Table, rows: list[dict[str, Any]]
             hint="use a file or a PostgreSQL URL with --store",
         )
     connection.execute(make(table).on_conflict_do_nothing(), rows)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
 
 
 def _version(engine: Engine) -> int | None:

@@ -1,24 +1,26 @@
 """Read what is stored; writing is :mod:`kernelwright.store.writer`'s business.
 
-Anybody may read a store while a search writes to it. This module refuses to change a record.
+Anybody may read a store while a search writes to it, and one that cannot be written. This module
+refuses to change a record, and to pass one on that is not what was written.
 """
 
-from collections.abc import Iterator, Sequence
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from json import loads
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import URL, Connection, Row, Select, create_engine, select
+from sqlalchemy import URL, Connection, create_engine, make_url, select
+from sqlalchemy.exc import OperationalError
 
 from kernelwright.errors import PrerequisiteError, StoreError, UsageError
 from kernelwright.extras import how_to_add
 from kernelwright.records.candidate import Candidate
-from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.post import Post
 from kernelwright.records.run import Run
 from kernelwright.records.rung import Rung
 from kernelwright.records.task import Task
-from kernelwright.store import leases, location, schema
+from kernelwright.store import leases, location, rows, schema, unwritable
 from kernelwright.store.location import default_url
 from kernelwright.store.step import Claim, Event, StoredEvaluation, content_hash
 
@@ -26,54 +28,102 @@ LIST = "kernelwright runs list shows them"
 FIRST = "kernelwright optimize softmax makes one"
 
 __all__ = ["Store", "StoredEvaluation", "content_hash", "default_url"]
+_MEMORY = make_url("sqlite://")
 
 
 class Store:
-    """One store, opened for reading."""
+    """One store, opened for reading.
+
+    Args:
+        url: where it is.
+        connect: how, if not as usual.
+        writable: whether somebody may write through it.
+        remove: a folder that goes when it is closed.
+    """
 
     home: Path
     """Folder beside the store, for run folders."""
 
-    def __init__(self, url: URL) -> None:
+    def __init__(
+        self,
+        url: URL,
+        connect: unwritable.Connect | None = None,
+        *,
+        writable: bool = True,
+        remove: Path | None = None,
+    ) -> None:
         self.url = url
         file = location.file_of(url)
         self.home = file.parent if file else location.default_home()
         self.keeps_files = file is not None or url.get_backend_name() != "sqlite"
         """False in memory: nothing is written beside it."""
+        self._remove = remove
         try:
-            self.engine = create_engine(url)
+            self.engine = create_engine(url, creator=connect) if connect else create_engine(url)
         except ModuleNotFoundError as problem:
             raise PrerequisiteError(
                 f"a store at {url.drivername} needs the package {problem.name!r}",
                 hint=how_to_add(problem.name or url.get_driver_name()),
             ) from problem
-        schema.prepare(self.engine)
+        schema.prepare(self.engine, writable=writable)
 
     @classmethod
-    def open(cls, url: str | None = None) -> "Store":
-        """Open or create the store at ``url`` (a URL or a file; default :func:`default_url`).
+    def open(cls, url: str | None = None, *, writable: bool = True) -> "Store":
+        """The store at ``url`` (a URL or a file; default :func:`default_url`).
+
+        Args:
+            url: where it is.
+            writable: create what is missing, and make sure that it can be written; otherwise
+                nothing is changed, and a store that is not there is an empty one.
 
         Raises:
             StoreError: it is no store, a newer one, or cannot be read or written.
             PrerequisiteError: the database's driver is not installed.
         """
         where = location.parse(url)
+        file = location.file_of(where)
         with location.explained(where):
-            file = location.file_of(where)
+            if file is not None and not writable:
+                return cls._reading(where, file)
             if file and "mode=ro" not in str(where):
                 file.parent.mkdir(parents=True, exist_ok=True)
             store = cls(where)
-            try:
+            with store._closed_on_failure():
                 schema.create_or_check(store.engine)
-            except BaseException:
-                store.close()
-                raise
         return store
 
     @property
     def place(self) -> str:
         """Where it is, for people: no password."""
         return self.url.render_as_string(hide_password=True)
+
+    @classmethod
+    def _reading(cls, where: URL, file: Path) -> "Store":
+        problems: list[OperationalError] = []
+        for connect, remove in unwritable.ways(file):
+            store = cls(where, connect, writable=False, remove=remove)
+            try:
+                with store._closed_on_failure():
+                    if schema.check(store.engine):
+                        return store
+                store.close()
+                problems.clear()
+                break
+            except OperationalError as problem:
+                problems.append(problem)
+        if problems:
+            raise problems[0]
+        empty = cls(_MEMORY)
+        schema.create_or_check(empty.engine)
+        return empty
+
+    @contextmanager
+    def _closed_on_failure(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -82,9 +132,19 @@ class Store:
             yield connection
 
     def runs(self, *, present: bool = False) -> Sequence[Run]:
-        """Every run, newest first; ``present``: with the status of now, see :meth:`run`."""
+        """Every run that can be read, newest first; ``present``: see :meth:`run`."""
+        return [one for one in self.all_runs(present=present).values() if isinstance(one, Run)]
+
+    def all_runs(self, *, present: bool = False) -> Mapping[str, Run | StoreError]:
+        """Every run by id, newest first; for one that cannot be read, why."""
+        found: dict[str, Run | StoreError] = {}
         with self.reading() as connection:
-            return [_run(row, present=present) for row in connection.execute(_runs())]
+            for row in connection.execute(rows.RUNS):
+                try:
+                    found[row.id] = _run(row, present=present)
+                except StoreError as problem:
+                    found[row.id] = problem
+        return found
 
     def run(self, run_id: str, *, present: bool = False) -> Run:
         """One run, by id, unambiguous beginning of an id, or ``latest``.
@@ -96,20 +156,21 @@ class Store:
 
         Raises:
             UsageError: no such run, or several.
+            StoreError: it is damaged.
         """
-        query = _runs().limit(2)
+        query = rows.RUNS.limit(2)
         if run_id != "latest":
             query = query.where(schema.runs.c.id.startswith(run_id, autoescape=True))
         with self.reading() as connection:
-            found = [_run(row, present=present) for row in connection.execute(query)]
-        exact = [run for run in found if run.id == run_id]
+            found = list(connection.execute(query))
+        exact = [row for row in found if row.id == run_id]
         if exact or (found and run_id == "latest"):
-            return (exact or found)[0]
+            return _run((exact or found)[0], present=present)
         if len(found) == 1 and run_id:
-            return found[0]
+            return _run(found[0], present=present)
         if found:
             raise UsageError(f"{run_id!r} matches several runs", hint=LIST)
-        if not self.runs():
+        if not self.all_runs():
             what = "no runs yet" if run_id == "latest" else f"{run_id!r} is no run: there are none"
             raise UsageError(f"{what} in {self.place}", hint=FIRST)
         raise UsageError(f"{run_id!r} is not a run in this store", hint=LIST)
@@ -132,7 +193,7 @@ class Store:
             text = connection.scalar(query)
         if text is None:
             raise UsageError(f"the task {digest[:16]} is not in this store")
-        return Task.model_validate_json(text)
+        return rows.task(digest, text)
 
     def candidate(self, run_id: str, candidate_id: str) -> Candidate:
         """One candidate of a run.
@@ -140,33 +201,34 @@ class Store:
         Raises:
             UsageError: there is no such candidate.
         """
-        query = _candidates(run_id).where(schema.candidates.c.id == candidate_id)
+        query = rows.candidates_of(run_id).where(schema.candidates.c.id == candidate_id)
         with self.reading() as connection:
             row = connection.execute(query).first()
         if row is None:
             raise UsageError(f"{candidate_id!r} is not a candidate of run {run_id}")
-        return _candidate(row)
+        return rows.candidate(row)
 
     def candidates(self, run_id: str) -> Sequence[Candidate]:
         """Every candidate of a run in the order in which they were proposed."""
-        query = _candidates(run_id).order_by(schema.candidates.c.position)
+        query = rows.candidates_of(run_id).order_by(schema.candidates.c.position)
         with self.reading() as connection:
-            return [_candidate(row) for row in connection.execute(query)]
+            return [rows.candidate(row) for row in connection.execute(query)]
 
     def claims(self, run_id: str) -> Sequence[Claim]:
         """Every claim of a run in the order of dispatch."""
         table = schema.claims
         query = select(table).where(table.c.run == run_id).order_by(table.c.number)
         with self.reading() as connection:
-            return [
-                Claim(row.number, row.candidate, Rung(row.rung), row.reserved_s)
-                for row in connection.execute(query)
-            ]
+            return [rows.claim(row) for row in connection.execute(query)]
 
     def evaluations(
         self, run_id: str, candidate_id: str = "", rung: Rung | None = None
     ) -> Sequence[StoredEvaluation]:
-        """Evaluations of a run in order of completion."""
+        """Evaluations of a run in order of completion.
+
+        Raises:
+            StoreError: one is damaged, or, when all are asked for, missing.
+        """
         table = schema.evaluations
         query = select(table).where(table.c.run == run_id).order_by(table.c.sequence)
         if candidate_id:
@@ -174,14 +236,15 @@ class Store:
         if rung is not None:
             query = query.where(table.c.rung == int(rung))
         with self.reading() as connection:
-            return [_evaluation(row) for row in connection.execute(query)]
+            found = [rows.evaluation(row) for row in connection.execute(query)]
+        return found if candidate_id or rung is not None else rows.whole(found, run_id)
 
     def posts(self, run_id: str) -> Sequence[Post]:
         """The board of a run, oldest first."""
         table = schema.posts
-        query = select(table.c.json).where(table.c.run == run_id).order_by(table.c.position)
+        query = select(table).where(table.c.run == run_id).order_by(table.c.position)
         with self.reading() as connection:
-            return [Post.model_validate_json(text) for text in connection.scalars(query)]
+            return [rows.post(row) for row in connection.execute(query)]
 
     def events(self, run_id: str, kind: str = "") -> Sequence[Event]:
         """Events of a run, oldest first."""
@@ -190,7 +253,7 @@ class Store:
         if kind:
             query = query.where(table.c.kind == kind)
         with self.reading() as connection:
-            return [Event(row.kind, loads(row.json)) for row in connection.execute(query)]
+            return [rows.event(row) for row in connection.execute(query)]
 
     def run_folder(self, run_id: str) -> Path:
         """``<home>/runs/<run-id>``; may not exist yet."""
@@ -199,37 +262,13 @@ class Store:
     def close(self) -> None:
         """Release the connections."""
         self.engine.dispose()
+        if self._remove is not None:
+            shutil.rmtree(self._remove, ignore_errors=True)
 
 
-def _runs() -> Select[tuple[str, str, float]]:
-    table = schema.runs
-    query = select(table.c.json, table.c.owner, table.c.lease_until)
-    return query.order_by(table.c.created.desc(), table.c.id.desc())
-
-
-def _run(row: Row[tuple[str, str, float]], *, present: bool) -> Run:
-    run = Run.model_validate_json(row.json)
+def _run(row: Any, *, present: bool) -> Run:
+    run = rows.run(row)
     if not present:
         return run
     status = leases.present(run.status, row.owner, row.lease_until)
     return run.model_copy(update={"status": status})
-
-
-def _candidates(run_id: str) -> Select[tuple[str, str]]:
-    table = schema.candidates
-    joined = table.join(schema.sources, table.c.source == schema.sources.c.hash)
-    return (
-        select(table.c.json, schema.sources.c.text).select_from(joined).where(table.c.run == run_id)
-    )
-
-
-def _candidate(row: Row[tuple[str, str]]) -> Candidate:
-    return Candidate.model_validate(loads(row.json) | {"source": row.text})
-
-
-def _evaluation(row: Row[tuple[object, ...]]) -> StoredEvaluation:
-    try:
-        evaluation = Evaluation.model_validate_json(row.json)
-    except ValueError as problem:
-        raise StoreError(f"evaluation {row.number} of run {row.run} is damaged") from problem
-    return StoredEvaluation(row.number, row.sequence, evaluation, row.wall_s, row.device_s)

@@ -7,7 +7,7 @@ and the run can be resumed.
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from json import dumps
 from typing import Any
@@ -20,6 +20,7 @@ from kernelwright.records.post import Post
 from kernelwright.records.run import Run
 from kernelwright.records.task import Task
 from kernelwright.store import leases, location, schema
+from kernelwright.store.sealed import seal
 from kernelwright.store.step import Claim, Event, Step, StoredEvaluation, content_hash
 from kernelwright.store.store import Store
 
@@ -48,7 +49,7 @@ class Writer:
             "task": run.spec.task,
             "status": run.status,
             "created": run.created,
-            "json": run.to_json(),
+            "json": seal(run.to_json(), run.id),
             **self._lease(),
         }
         with self._writing() as connection:
@@ -73,13 +74,6 @@ class Writer:
             change = update(schema.runs).where(schema.runs.c.id == run_id)
             connection.execute(change.values(self._lease()))
 
-    def release(self, run_id: str) -> None:
-        """Give up a run, if this process still has it; what is stored of it stays as it is."""
-        runs = schema.runs
-        change = update(runs).where(runs.c.id == run_id, runs.c.owner == self._owner)
-        with self._writing() as connection:
-            connection.execute(change.values(owner="", lease_until=0.0))
-
     def commit(self, run: Run, step: Step, *, release: bool = False) -> None:
         """Write one step and the run's new state, all or nothing.
 
@@ -101,17 +95,33 @@ class Writer:
                 _insert(connection, schema.evaluations, _evaluations(run.id, step.evaluations))
                 self._posts(connection, run.id, step.posts)
                 self._events(connection, run.id, step.events)
-                state = {"status": run.status, "json": run.to_json(), **lease}
+                text = seal(run.to_json(), run.id)
+                state = {"status": run.status, "json": text, **lease}
                 if connection.execute(change.values(state)).rowcount != 1:
                     raise StoreError(
                         f"run {run.id} was taken over by another process while this one waited",
                         hint="let that one go on; nothing of it is lost",
                     )
-        except StoreError:
+        except BaseException:
             # Positions were handed out for rows that were rolled back.
             self._next.clear()
             self._sources.clear()
             raise
+
+    def holds(self, run_id: str) -> bool:
+        """Whether the run is still this process's."""
+        return self.store.owner(run_id)[0] == self._owner
+
+    def release(self, run_id: str) -> None:
+        """Give a run up, however far it came; nothing happens if it is not this process's.
+
+        Used on the way out of whatever went wrong, so that a store which cannot be written
+        changes nothing: a dead process holds no run anyway.
+        """
+        runs = schema.runs
+        change = update(runs).where(runs.c.id == run_id, runs.c.owner == self._owner)
+        with suppress(StoreError), self._writing() as connection:
+            connection.execute(change.values(owner="", lease_until=0.0))
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
@@ -129,14 +139,16 @@ class Writer:
         for candidate in candidates:
             digest = sha256(candidate.source.encode()).hexdigest()
             texts[digest] = candidate.source
+            position = self._position(connection, schema.candidates, "position", run_id)
+            told = candidate.model_dump_json(exclude={"source"})
             rows.append(
                 {
                     "run": run_id,
                     "id": candidate.id,
-                    "position": self._position(connection, schema.candidates, "position", run_id),
+                    "position": position,
                     "fingerprint": candidate.fingerprint,
                     "source": digest,
-                    "json": candidate.model_dump_json(exclude={"source"}),
+                    "json": seal(told, run_id, candidate.id, position),
                 }
             )
         new = [{"hash": key, "text": text} for key, text in texts.items()]
@@ -175,21 +187,17 @@ class Writer:
                     "run": run_id,
                     "position": position,
                     "evaluation": post.evaluation,
-                    "json": post.to_json(),
+                    "json": seal(post.to_json(), run_id, position),
                 }
             )
         _insert(connection, schema.posts, rows)
 
     def _events(self, connection: Connection, run_id: str, events: Iterable[Event]) -> None:
-        rows = [
-            {
-                "run": run_id,
-                "sequence": self._position(connection, schema.events, "sequence", run_id),
-                "kind": event.kind,
-                "json": dumps(event.data, sort_keys=True),
-            }
-            for event in events
-        ]
+        rows = []
+        for event in events:
+            sequence = self._position(connection, schema.events, "sequence", run_id)
+            text = seal(dumps(event.data, sort_keys=True), run_id, sequence, event.kind)
+            rows.append({"run": run_id, "sequence": sequence, "kind": event.kind, "json": text})
         _insert(connection, schema.events, rows)
 
     def _position(self, connection: Connection, table: Table, column: str, run_id: str) -> int:
@@ -210,7 +218,10 @@ def _evaluations(run_id: str, found: Iterable[StoredEvaluation]) -> list[dict[st
             "rung": int(stored.evaluation.rung),
             "outcome": stored.evaluation.outcome.value,
             "binary": stored.evaluation.build.binary if stored.evaluation.build else "",
-            "json": stored.evaluation.to_json(),
+            "json": seal(
+                stored.evaluation.to_json(),
+                *(run_id, stored.number, stored.sequence, stored.wall_s, stored.device_s),
+            ),
             "sequence": stored.sequence,
             "wall_s": stored.wall_s,
             "device_s": stored.device_s,

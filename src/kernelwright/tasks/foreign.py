@@ -5,23 +5,30 @@ user frees some, so a kernel written for the file's shapes is honest.
 """
 
 import ast
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from kernelwright.candidates.text import read_text
 from kernelwright.errors import TaskError
 from kernelwright.records.task import Task
 
 
-def source_of(path: Path) -> str:
-    """The text of a Python file.
+def source_of(path: Path | Traversable) -> str:
+    """The text of a file of the user's.
 
     Raises:
-        TaskError: it cannot be read.
+        TaskError: it cannot be read, or is too long.
     """
     try:
-        return path.read_text("utf-8")
+        return read_text(path)
     except (OSError, UnicodeDecodeError) as problem:
-        raise TaskError(f"cannot read {path}: {problem}") from problem
+        raise unreadable(path, problem) from problem
+
+
+def unreadable(path: Path | Traversable, problem: Exception) -> TaskError:
+    """What to say of a file that cannot be read."""
+    return TaskError(f"cannot read {path}: {getattr(problem, 'strerror', None) or problem}")
 
 
 def tree_of(source: str, path: Path) -> ast.Module:
@@ -32,7 +39,7 @@ def tree_of(source: str, path: Path) -> ast.Module:
     """
     try:
         return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError) as problem:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:
         line = getattr(problem, "lineno", None) or 1
         what = getattr(problem, "msg", None) or str(problem)
         raise TaskError(f"{path}:{line}: not Python: {what}") from problem

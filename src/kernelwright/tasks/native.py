@@ -12,10 +12,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from kernelwright.candidates.text import read_text
 from kernelwright.errors import TaskError
 from kernelwright.plugins import nearest
 from kernelwright.records.task import Task
 from kernelwright.tasks import suites
+from kernelwright.tasks.foreign import source_of, unreadable
 from kernelwright.tasks.format import Inputs, Inspector, Spec
 
 
@@ -55,7 +57,7 @@ def read_folder(folder: Traversable, name: str) -> Task:
     data.setdefault("entry", data["name"])
     data["reference"] = _reference(folder / "reference.py", data)
     baseline = folder / "baseline.cpp"
-    data["baseline"] = baseline.read_text("utf-8") if baseline.is_file() else ""
+    data["baseline"] = source_of(baseline) if baseline.is_file() else ""
     try:
         return Task.model_validate(data)
     except ValidationError as problem:
@@ -93,14 +95,14 @@ def _folder(spec: Spec) -> Path:
 
 def _toml(path: Traversable) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as problem:
         found = re.search(r"\(at line (\d+), column (\d+)\)", str(problem))
         place = f"{path}:{found[1]}:{found[2]}" if found else str(path)
         what = str(problem).partition(" (at ")[0]
         raise TaskError(f"{place}: not TOML: {what[:1].lower()}{what[1:]}") from problem
     except (OSError, UnicodeDecodeError) as problem:
-        raise TaskError(f"cannot read {path}: {problem}") from problem
+        raise unreadable(path, problem) from problem
 
 
 def _reference(path: Traversable, data: dict[str, Any]) -> dict[str, Any]:
@@ -109,12 +111,10 @@ def _reference(path: Traversable, data: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(given, dict) or set(given) - {"kind", "entry"}:
         raise TaskError("[reference] in task.toml may hold 'kind' and 'entry' only")
     entry = str(given.get("entry", data["entry"]))
+    source = source_of(path)
     try:
-        source = path.read_text("utf-8")
         tree = ast.parse(source)
-    except (OSError, UnicodeDecodeError) as problem:
-        raise TaskError(f"cannot read {path}: {problem}") from problem
-    except (SyntaxError, ValueError) as problem:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:
         line = getattr(problem, "lineno", 0)
         raise TaskError(f"{path}:{line}: not Python: {problem}") from problem
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from kernelwright.errors import UsageError
+from kernelwright.candidates.text import read_text
+from kernelwright.errors import UsageError, scarce
 from kernelwright.settings import Settings
+from kernelwright.store.files import write_atomically
 
 
 class Positional(NamedTuple):
@@ -90,13 +92,33 @@ def read_source(path: Path) -> str:
     """Text of a file that a user named.
 
     Raises:
-        UsageError: it cannot be read as UTF-8 text.
+        UsageError: it cannot be read as UTF-8 text, or is too long.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except FileNotFoundError as problem:
         raise UsageError(f"no such file: {path}") from problem
     except UnicodeDecodeError as problem:
         raise UsageError(f"{path} is not UTF-8 text") from problem
     except OSError as problem:
         raise UsageError(f"{path} cannot be read: {problem.strerror}") from problem
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file that a user named; what was there stays until the new one is whole.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not path.is_file():  # a device or a pipe is written to, not replaced
+            path.write_text(text, encoding="utf-8")
+        else:
+            write_atomically(path.resolve(), text.encode())
+    except OSError as problem:
+        lacking = scarce(problem)
+        raise UsageError(
+            f"{path} cannot be written: {problem.strerror or problem}",
+            hint=lacking.hint if lacking else "",
+        ) from problem

@@ -16,9 +16,10 @@ from typing import Literal
 from pydantic import BaseModel
 
 from kernelwright import sandbox
-from kernelwright.errors import KernelwrightError, UserError
+from kernelwright.errors import KernelwrightError, PrerequisiteError, UserError
 from kernelwright.extras import how_to_add
 from kernelwright.report import text
+from kernelwright.sandbox.scratch import workroom
 from kernelwright.settings import Settings
 from kernelwright.verbs import isolation, setup
 
@@ -110,11 +111,14 @@ def _compiler(name: str, *, optional: bool) -> Finding:
 
 def _tried(path: str, flags: list[str]) -> tuple[bool, str]:
     """Whether the probe builds and runs, and what it printed or why not."""
-    with tempfile.TemporaryDirectory(prefix="kernelwright-doctor-") as folder:
-        Path(folder, "probe.cpp").write_text(PROBE)
-        done = _finished([path, "-O2", *flags, "probe.cpp", "-o", "probe"], folder)
-        if done.returncode == 0:
-            done = _finished(["./probe"], folder)
+    try:
+        with workroom("doctor") as folder:
+            (folder / "probe.cpp").write_text(PROBE)
+            done = _finished([path, "-O2", *flags, "probe.cpp", "-o", "probe"], folder)
+            if done.returncode == 0:
+                done = _finished(["./probe"], folder)
+    except PrerequisiteError as problem:
+        return False, problem.message
     if done.returncode == 0:
         return True, done.stdout.strip()
     lines = (done.stderr or done.stdout).strip().splitlines() or [f"exit {done.returncode}"]
@@ -221,7 +225,7 @@ def _install(name: str) -> str:
     return f"install {name} with OpenMP from your system's packages"
 
 
-def _finished(command: list[str], folder: str | None = None) -> subprocess.CompletedProcess[str]:
+def _finished(command: list[str], folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
             command,

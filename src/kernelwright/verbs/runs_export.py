@@ -65,7 +65,7 @@ def run(request: Request, *, observer: object = None) -> Answer:
     """Read the evaluations and write them."""
     if request.form == "parquet" and request.to is None:
         raise UsageError("Parquet is not text", hint="--to FILE")
-    with setup.store(request.settings()) as store:
+    with setup.store(request.settings(), writable=False) as store:
         run_id = store.run(request.run).id
         rows = tuple(frames.rows(store, run_id))
         place = str(request.to or "")
@@ -77,13 +77,17 @@ def run(request: Request, *, observer: object = None) -> Answer:
 
 
 def _write(path: Path, form: str, rows: Sequence[dict[str, Any]]) -> None:
+    if form == "parquet":
+        _parquet(path, rows)
+    elif form == "csv":
+        base.write_text(path, _csv(rows) + "\n")
+    else:
+        base.write_text(path, "".join(json.dumps(row) + "\n" for row in rows))
+
+
+def _parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     try:
-        if form == "parquet":
-            _typed(rows).to_parquet(path)
-        elif form == "csv":
-            path.write_text(_csv(rows) + "\n", encoding="utf-8")
-        else:
-            path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        _typed(rows).to_parquet(path)
     except ImportError as problem:
         raise PrerequisiteError(
             "Parquet needs the package 'pyarrow', which is missing", hint=how_to_add("pyarrow")

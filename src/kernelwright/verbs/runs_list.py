@@ -1,9 +1,16 @@
-"""List the runs in the store, newest first."""
+"""List the runs in the store, newest first.
+
+A run that cannot be read is listed as damaged, and why it cannot is said on standard error.
+"""
+
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from kernelwright.errors import StoreError, UsageError
 from kernelwright.records.run import Run, Status
 from kernelwright.report import text
+from kernelwright.store.rows import HINT
 from kernelwright.store.store import Store
 from kernelwright.verbs import base, setup
 
@@ -21,7 +28,7 @@ class Row(BaseModel):
     run: str
     task: str
     device: str
-    status: Status
+    status: Status | Literal["damaged"]
     effort: str
     best: str
     wall_s: float
@@ -35,6 +42,8 @@ class Answer(base.ListAnswer):
     runs: tuple[Row, ...]
     task: str | None = None
     """Only runs of this task were asked for."""
+    damaged: tuple[str, ...] = ()
+    """What is wrong with each run that cannot be read."""
 
     def rows(self) -> tuple[Row, ...]:
         """One object a run."""
@@ -63,9 +72,9 @@ class Answer(base.ListAnswer):
         )
 
     def notes(self) -> list[str]:
-        """What to do with an empty store."""
+        """What is damaged, or what to do with an empty store."""
         if self.runs:
-            return []
+            return [*self.damaged, *([f"hint: {HINT}"] if self.damaged else [])]
         task = self.task or "softmax"
         what = f"no runs of {self.task}" if self.task else "no runs yet"
         return [f"{what}; next: kernelwright optimize {task}"]
@@ -73,10 +82,20 @@ class Answer(base.ListAnswer):
 
 def run(request: Request, *, observer: object = None) -> Answer:
     """Read the runs."""
-    with setup.store(request.settings()) as store:
-        rows = [_row(store, found) for found in store.runs(present=True)]
-    found = tuple(row for row in rows if request.task in (None, row.task))
-    return Answer(runs=found, task=request.task)
+    rows, damaged = [], []
+    with setup.store(request.settings(), writable=False) as store:
+        for name, found in store.all_runs(present=True).items():
+            try:
+                if isinstance(found, StoreError):
+                    raise found
+                rows.append(_row(store, found))
+            except (StoreError, UsageError) as problem:
+                rows.append(_unreadable(name))
+                damaged.append(problem.message)
+    shown = tuple(
+        row for row in rows if request.task in (None, row.task) or row.status == "damaged"
+    )
+    return Answer(runs=shown, task=request.task, damaged=tuple(damaged))
 
 
 def _row(store: Store, found: Run) -> Row:
@@ -91,3 +110,8 @@ def _row(store: Store, found: Run) -> Row:
         evaluations=found.spent.evaluations,
         created=found.created,
     )
+
+
+def _unreadable(name: str) -> Row:
+    unknown = dict.fromkeys(("task", "device", "effort", "best", "created"), "")
+    return Row(run=name, status="damaged", wall_s=0.0, evaluations=0, **unknown)

@@ -40,7 +40,7 @@ class Answer(base.Answer):
 
 def run(request: Request, *, observer: object = None) -> Answer:
     """Replay from the store."""
-    with setup.store(request.settings()) as store:
+    with setup.store(request.settings(), writable=False) as store:
         report = replay_run(store, store.run(request.run).id)
     return Answer(
         run=report.run,

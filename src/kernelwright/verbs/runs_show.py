@@ -29,5 +29,5 @@ class Answer(RunAnswer):
 
 def run(request: Request, *, observer: object = None) -> Answer:
     """Read one run from the store."""
-    with setup.store(request.settings()) as store:
+    with setup.store(request.settings(), writable=False) as store:
         return Answer.of(summarise(store, store.run(request.run).id))

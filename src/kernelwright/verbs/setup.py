@@ -11,7 +11,14 @@ from kernelwright.candidates.header import parse
 from kernelwright.candidates.notation import language_of
 from kernelwright.candidates.tunables import space
 from kernelwright.devices import detect
-from kernelwright.errors import HeaderError, JudgeError, PrerequisiteError, UsageError
+from kernelwright.errors import (
+    HeaderError,
+    JudgeError,
+    KernelwrightError,
+    PrerequisiteError,
+    StoreError,
+    UsageError,
+)
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.executors.base import Executor
 from kernelwright.records.candidate import Candidate, Value
@@ -26,13 +33,17 @@ TaskSpec = str | Path | Callable[..., Any]
 
 
 @contextmanager
-def store(settings: Settings) -> Iterator[Store]:
+def store(settings: Settings, *, writable: bool = True) -> Iterator[Store]:
     """The store, closed afterwards.
 
+    Args:
+        settings: say where it is.
+        writable: False where it is only read: then it may lie where nothing can be written.
+
     Raises:
-        StoreError: it cannot be opened.
+        StoreError: it cannot be opened, or not be written.
     """
-    opened = Store.open(settings.store or None)
+    opened = Store.open(settings.store or None, writable=writable)
     try:
         yield opened
     finally:
@@ -41,23 +52,27 @@ def store(settings: Settings) -> Iterator[Store]:
 
 @contextmanager
 def resumable(store: Store, run: str = "") -> Iterator[None]:
-    """Say how to go on when the machinery breaks in the middle of a run.
+    """Say how to go on when something breaks in the middle of a run.
 
     Args:
         store: where the run is.
         run: its id; empty: a run that begins inside.
 
     Raises:
-        JudgeError: what broke, with the command that resumes as its hint.
+        KernelwrightError: what broke, with the command that resumes in its hint.
     """
-    before = {one.id for one in store.runs()} - {run}
+    before = set(store.all_runs()) - {run}
     try:
         yield
-    except JudgeError as problem:
+    except StoreError:
+        raise
+    except KernelwrightError as problem:
         for one in store.runs():
             if one.id not in before and one.status == "interrupted":
-                hint = f"kernelwright runs resume {one.id} goes on where it broke"
-                raise JudgeError(problem.message, hint=hint) from problem
+                resumes = f"kernelwright runs resume {one.id} goes on where it broke"
+                # What a fault of ours says of itself helps nobody who wants to go on.
+                kept = "" if isinstance(problem, JudgeError) else problem.hint
+                problem.hint = "\n".join(filter(None, (kept, resumes)))
         raise
 
 

@@ -42,7 +42,7 @@ class Answer(base.Answer):
 def run(request: Request, *, observer: object = None) -> Answer:
     """Export and write."""
     export = plugins.load("exporters", request.as_)
-    with setup.store(request.settings()) as store:
+    with setup.store(request.settings(), writable=False) as store:
         summary = summarise(store, store.run(request.run).id)
     texts: dict[str, str] = export(summary)
     written = _places(request.to, list(texts))
@@ -50,11 +50,7 @@ def run(request: Request, *, observer: object = None) -> Answer:
         if path.exists() and not request.force:
             raise UsageError(f"{path} is there already", hint="--force replaces it")
     for path, text in zip(written, texts.values(), strict=True):
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        except OSError as problem:
-            raise UsageError(f"{path} cannot be written: {problem.strerror}") from problem
+        base.write_text(path, text)
     return Answer(
         run=summary.run.id,
         candidate=summary.best.id if summary.best else "",
@@ -66,6 +62,6 @@ def run(request: Request, *, observer: object = None) -> Answer:
 def _places(to: Path | None, names: list[str]) -> list[Path]:
     if to is None:
         return [Path(name) for name in names]
-    if len(names) == 1 and not to.is_dir() and to.suffix:
+    if len(names) == 1 and not to.is_dir() and (to.suffix or to.exists()):
         return [to]
     return [to / name for name in names]

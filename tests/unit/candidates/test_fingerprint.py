@@ -1,12 +1,13 @@
 """Identity: what changes it and what does not."""
 
 import string
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelwright.candidates import words
+from kernelwright.candidates import text, words
 from kernelwright.candidates.fingerprint import exact_id, make_candidate, normalised, tokens
 from kernelwright.errors import HeaderError, UsageError
 
@@ -189,3 +190,33 @@ def test_values_must_match_the_header():
         make_candidate(source.replace("[3, 4]", '"N"'), "cpp")
     with pytest.raises(UsageError, match="fortran"):
         make_candidate("", "fortran")
+
+
+LONG = "//" + "x" * text.MOST_BYTES
+
+
+def test_a_source_that_is_too_long_is_refused_before_anything_is_done_with_it():
+    with pytest.raises(UsageError, match="more than 1 MiB") as problem:
+        make_candidate(LONG, "cpp")
+    assert problem.value.hint
+    assert text.too_long("é" * (text.MOST_BYTES // 2 + 1))
+    assert not text.too_long("é" * (text.MOST_BYTES // 2))
+    assert not text.too_long("x" * text.MOST_BYTES)
+
+
+def test_no_more_of_a_file_is_read_than_is_allowed(tmp_path):
+    path = tmp_path / "long.cpp"
+    with path.open("wb") as file:
+        file.truncate(1 << 32)
+    with pytest.raises(OSError, match="more than 1 MiB"):
+        text.read_text(path)
+    with pytest.raises(OSError, match="more than 1 MiB"):
+        text.read_text(Path("/dev/zero"))
+    path.write_bytes("ü\r\nx\ry\n".encode())
+    assert text.read_text(path) == "ü\nx\ny\n"
+
+
+@pytest.mark.parametrize("piece", ["*a(", "x(((", "a, ", "<<<", 'R"(', "/* ", "a b ", "#define f("])
+def test_a_long_source_does_not_take_long(piece):
+    """A check of growth, not of time: what was quadratic took hours at this length."""
+    assert make_candidate(piece * (200_000 // len(piece)), "cpp").fingerprint

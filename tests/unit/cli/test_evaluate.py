@@ -147,3 +147,14 @@ def test_unknown_task_suggests(folder, capsys):
     assert capsys.readouterr().err == (
         "error: unknown task 'sofmax'\nhint: did you mean 'softmax'?\n"
     )
+
+
+def test_a_file_that_is_too_long_is_refused_at_once(folder, capsys):
+    with (folder / "long.cpp").open("wb") as file:
+        file.write(b"// ")
+        file.truncate(80 << 20)
+    for line in ("evaluate twice long.cpp", "optimize twice --start long.cpp"):
+        assert main([*line.split(), "--json"]) == 2
+        found = json.loads(capsys.readouterr().out)
+        assert found["error"] == "long.cpp cannot be read: it has more than 1 MiB"
+    assert not any(made.jobs for made in FakeExecutor.made)

@@ -1,10 +1,16 @@
 import json
 import os
 import struct
+import threading
 
 import pytest
 
-from kernelwright.evaluation.channel import Channel, ChannelError, ChannelTimeout
+from kernelwright.evaluation.channel import (
+    Channel,
+    ChannelError,
+    ChannelMixed,
+    ChannelTimeout,
+)
 
 
 @pytest.fixture
@@ -66,3 +72,71 @@ def test_sending_to_nobody_is_a_channel_error(pair):
     theirs.close()
     with pytest.raises(ChannelError):
         ours.send({"a": "x" * (4 << 20)})
+
+
+def serving(theirs, answers):
+    """Answers one request after another by what ``answers`` makes of it."""
+
+    def serve():
+        other = Channel(theirs)
+        for make in answers:
+            request, fds = other.receive(10)
+            for fd in fds:
+                os.close(fd)
+            make(other, request)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    return thread
+
+
+def test_an_answer_repeats_the_number_of_its_request(pair):
+    ours, theirs = pair
+    seen = []
+
+    def answer(other, request):
+        seen.append(request["number"])
+        other.reply(request, {"twice": 2 * request["x"]})
+
+    thread = serving(theirs, [answer, answer])
+    assert ours.ask({"x": 4}, 10) == {"twice": 8}
+    assert ours.ask({"x": 5}, 10) == {"twice": 10}
+    thread.join()
+    assert len(set(seen)) == 2
+
+
+@pytest.mark.parametrize("number", ["0" * 16, None, 1, {"a": 1}])
+def test_an_answer_with_another_number_is_refused(pair, number):
+    ours, theirs = pair
+    thread = serving(theirs, [lambda other, _: other.send({"x": 1, "number": number})])
+    with pytest.raises(ChannelMixed):
+        ours.ask({}, 10)
+    thread.join()
+
+
+def test_a_late_answer_is_not_taken_for_the_next_one(pair):
+    ours, theirs = pair
+    asked = []
+    thread = serving(
+        theirs,
+        [
+            lambda other, request: asked.append(request),
+            lambda other, request: other.reply(asked[0], {"answer": "to the first"}),
+        ],
+    )
+    with pytest.raises(ChannelTimeout):
+        ours.ask({"question": 1}, 0.05)
+    with pytest.raises(ChannelMixed):
+        ours.ask({"question": 2}, 10)
+    thread.join()
+
+
+def test_a_trusted_child_may_be_told_a_long_story(pair):
+    ours, theirs = pair
+    other = Channel.from_fd(os.dup(theirs.fileno()))
+    told = {"text": "\x01" * (3 << 20)}  # six bytes a letter
+    thread = threading.Thread(target=ours.send, args=(told,))
+    thread.start()
+    assert other.receive(10)[0] == told
+    thread.join()
+    other.close()

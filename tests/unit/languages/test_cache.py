@@ -1,16 +1,29 @@
 """The cache of builds: whole entries, damage, several processes, size."""
 
+import errno
+import hashlib
+import itertools
 import json
 import logging
 import multiprocessing
 import os
-import shutil
+from pathlib import Path
 
 import pytest
 
+from kernelwright.errors import PrerequisiteError
+from kernelwright.languages import cache as caches
 from kernelwright.languages.cache import Cache, cache_folder, key
 
 FACTS = {"symbols": ["f"], "log": ""}
+
+
+@pytest.fixture(autouse=True)
+def _as_if_just_started(monkeypatch):
+    """A warning that is given once a process, and every so many puts, are given in each test."""
+    caches._tell.cache_clear()
+    monkeypatch.setattr(caches, "_puts", itertools.count(1))
+    monkeypatch.setattr(caches, "_spares", [])
 
 
 def test_what_is_put_is_found(tmp_path):
@@ -70,8 +83,85 @@ def test_several_processes_share_a_cache(tmp_path):
         seen = pool.map(_put_and_get, [(str(tmp_path), turn % 3) for turn in range(60)])
     assert all(seen)
     assert len(list((tmp_path / "builds").glob("??/*"))) == 3
-    assert not list((tmp_path / "builds").glob("new-*"))
-    assert not list((tmp_path / "builds").glob("old-*"))
+    assert len(list((tmp_path / "builds").glob("entry-*"))) == 3
+    assert not list((tmp_path / "builds").glob("link-*"))
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_two_builders_of_the_same_thing_both_have_a_whole_entry(tmp_path, damaged):
+    """At the same moment, a hundred times, with other bytes each, over nothing or over damage."""
+    context = multiprocessing.get_context("spawn")
+    together, seen = context.Barrier(2), context.Queue()
+    both = [
+        context.Process(target=_race, args=(tmp_path, who, damaged, together, seen))
+        for who in ("one", "two")
+    ]
+    for one in both:
+        one.start()
+    assert [seen.get(timeout=120) for _ in both] == [[], []]
+    for one in both:
+        one.join()
+    assert len(list((tmp_path / "builds").glob("??/*"))) == 100
+    assert not list((tmp_path / "builds").glob("link-*"))
+
+
+def test_a_builder_that_was_overtaken_uses_the_entry_that_is_there(tmp_path, monkeypatch):
+    cache, name = Cache(tmp_path), key("source")
+    real = os.symlink
+
+    def overtaken(*arguments, **options):
+        monkeypatch.setattr(os, "symlink", real)
+        Cache(tmp_path).put(name, b"theirs", FACTS)
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(os, "symlink", overtaken)
+    assert cache.put(name, b"ours", FACTS).library.read_bytes() == b"theirs"
+    assert len(list((tmp_path / "builds").glob("entry-*"))) == 1
+
+
+def test_an_entry_that_cannot_be_read_now_is_not_thrown_away(tmp_path, monkeypatch):
+    cache, name = Cache(tmp_path), key("source")
+    put = cache.put(name, b"library", FACTS)
+    real = Path.read_bytes
+
+    def too_many(self):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", too_many)
+        assert cache.get(name) is None
+    assert real(put.library) == b"library"
+    assert cache.get(name) == put
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO])
+def test_what_does_not_fit_is_kept_for_this_process(tmp_path, monkeypatch, code, caplog):
+    cache, name = Cache(tmp_path), key("source")
+    _fill(monkeypatch, tmp_path, code)
+    with caplog.at_level(logging.WARNING):
+        put = cache.put(name, b"library", FACTS)
+    assert "for this process only" in caplog.text
+    assert not put.library.is_relative_to(tmp_path)
+    assert Cache(tmp_path).get(name) == put
+    assert not list((tmp_path / "builds").glob("entry-*"))
+    monkeypatch.undo()
+    assert Cache(tmp_path).put(key("other"), b"x", FACTS).library.is_relative_to(tmp_path)
+
+
+def test_no_room_anywhere_is_said(tmp_path, monkeypatch):
+    cache = Cache(tmp_path)
+    _fill(monkeypatch, Path("/"), errno.ENOSPC)
+    with pytest.raises(PrerequisiteError, match="no space is left") as caught:
+        cache.put(key("source"), b"library", FACTS)
+    assert "KERNELWRIGHT_CACHE" in caught.value.hint
+
+
+def test_old_entries_go_whoever_puts_the_new_ones(tmp_path, monkeypatch):
+    pruned = []
+    monkeypatch.setattr(Cache, "prune", lambda self: pruned.append(self.folder))
+    for number in range(64):
+        Cache(tmp_path).put(key(number), b"x", FACTS)
+    assert pruned == [tmp_path / "builds"]
 
 
 def test_the_longest_unused_entries_go(tmp_path):
@@ -103,12 +193,45 @@ def test_an_unusable_folder_gives_way_to_a_private_one(tmp_path, kind, caplog):
     assert "builds are not kept" in caplog.text
     assert not cache.folder.is_relative_to(tmp_path / "home")
     assert cache.put(key("source"), b"x", FACTS).library.read_bytes() == b"x"
-    shutil.rmtree(cache.folder)
 
 
 def test_the_folder_follows_the_setting(tmp_path, monkeypatch):
     monkeypatch.setenv("KERNELWRIGHT_CACHE", str(tmp_path / "here"))
     assert cache_folder() == tmp_path / "here"
+
+
+def _fill(monkeypatch, folder, code):
+    """Nothing can be written below ``folder`` any more."""
+    real = Path.write_bytes
+
+    def full(self, data):
+        if self.is_relative_to(folder):
+            raise OSError(code, os.strerror(code), str(self))
+        return real(self, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+
+
+def _race(folder, who, damaged, together, seen):
+    cache, problems = Cache(folder), []
+    try:
+        for turn in range(100):
+            name = key(turn)
+            if damaged and who == "one":
+                _overwrite(cache.put(name, b"before", FACTS).library, b"broken")
+            together.wait(60)
+            mine = cache.put(name, who.encode() * 20_000, FACTS)
+            together.wait(60)
+            problems += [f"{turn}: not whole" for one in (mine, cache.get(name)) if not _whole(one)]
+    except Exception as problem:  # noqa: BLE001 - the test reports it
+        problems.append(f"{type(problem).__name__}: {problem}")
+        together.abort()
+    seen.put(problems)
+
+
+def _whole(entry):
+    data = entry.library.read_bytes() if entry else b""
+    return bool(entry) and entry.facts["sha256"] == hashlib.sha256(data).hexdigest()
 
 
 def _overwrite(path, data):

@@ -4,13 +4,22 @@ import pytest
 from sqlalchemy import text
 
 from kernelwright.candidates.settle import settled
-from kernelwright.errors import StoreError, UsageError
+from kernelwright.errors import JudgeError, PrerequisiteError, StoreError, UsageError
+from kernelwright.records.job import BaselineTime
 from kernelwright.records.rung import Rung
+from kernelwright.report.summary import run_text
 from kernelwright.search.loop import resume_run, start_run
 from kernelwright.search.replay import replay_run
 from kernelwright.store import leases
+from kernelwright.store.sealed import seal, unsealed
 from kernelwright.store.store import Store
-from kernelwright.testing.simulated import SimulatedExecutor, made_up_candidates, made_up_task
+from kernelwright.store.writer import Writer
+from kernelwright.testing.simulated import (
+    BASELINE_US,
+    SimulatedExecutor,
+    made_up_candidates,
+    made_up_task,
+)
 
 from .conftest import spec_of
 
@@ -126,28 +135,46 @@ def test_a_past_that_comes_out_differently_is_not_continued(store):
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("table", "where", "before", "after"),
     [
-        "DELETE FROM posts WHERE position = 1",
-        "UPDATE runs SET json = replace(json, '\"seed\":0', '\"seed\":1')",
-        """UPDATE runs SET json = replace(json, '"status":"improved"',
-        '"status":"no_improvement"')""",
-        """UPDATE evaluations SET json = replace(json, '"outcome":"passed"',
-        '"outcome":"crashed"') WHERE rung = 4""",
-        "UPDATE events SET json = replace(json, 'full', 'screen') WHERE kind = 'promoted'",
+        ("posts", "position = 1", "", None),
+        ("runs", "1", '"seed":0', '"seed":1'),
+        ("runs", "1", '"status":"improved"', '"status":"no_improvement"'),
+        ("evaluations", "rung = 4", '"outcome":"passed"', '"outcome":"crashed"'),
+        ("events", "kind = 'promoted'", "full", "screen"),
     ],
 )
-def test_an_audit_finds_what_was_altered(store, change):
+def test_an_audit_finds_what_was_altered(store, table, where, before, after):
     done = begin(store, SimulatedExecutor(), effort="thorough")
     assert replay_run(store, done.run.id).matches
     with store.engine.begin() as connection:
-        assert connection.exec_driver_sql(change).rowcount
-    if "crashed" in change:
-        # A failure that carries a time contradicts itself: it cannot even be read.
+        if after is None:
+            assert connection.exec_driver_sql(f"DELETE FROM {table} WHERE {where}").rowcount
+        else:
+            assert alter(connection, table, where, before, after)
+    if after and ("crashed" in after or "status" in after):
+        # A failure that carries a time contradicts itself, a status its column: neither is read.
         with pytest.raises(StoreError, match="damaged"):
             replay_run(store, done.run.id)
     else:
         assert not replay_run(store, done.run.id).matches
+
+
+def alter(connection, table, where, before, after):
+    """Change rows as somebody would who knows how to seal them."""
+    beside = {
+        "runs": ("id",),
+        "evaluations": ("run", "number", "sequence", "wall_s", "device_s"),
+        "events": ("run", "sequence", "kind"),
+    }[table]
+    changed = 0
+    for row in connection.execute(text(f"SELECT rowid, * FROM {table} WHERE {where}")).mappings():
+        place = [row[name] for name in beside]
+        plain = unsealed(row["json"], *place).replace(before, after)
+        values = {"json": seal(plain, *place), "row": row["rowid"]}
+        words = f"UPDATE {table} SET json = :json WHERE rowid = :row"
+        changed += connection.execute(text(words), values).rowcount
+    return changed
 
 
 def test_ctrl_c_leaves_plain_files_and_a_resumable_run(tmp_path):
@@ -158,3 +185,135 @@ def test_ctrl_c_leaves_plain_files_and_a_resumable_run(tmp_path):
     done = resume_run(store, again, "latest", clock=again.clock)
     assert (done.folder / "best.cpp").read_text() == settled(done.best)
     store.close()
+
+
+class Elsewhere(SimulatedExecutor):
+    """A machine on which another baseline is the strongest; compares with whatever it is asked."""
+
+    simulated = False
+
+    def __init__(self, strongest, missing=(), obeys=True, **change):
+        super().__init__(**change)
+        self.strongest, self.missing, self.obeys = strongest, missing, obeys
+        self.asked = []
+
+    def session(self, task):
+        found = super().session(task)
+        names = ("loop", "numpy", "eager")
+        baselines = tuple(
+            BaselineTime(name=name, missing="not installed")
+            if name in self.missing
+            else BaselineTime(name=name, time_us=BASELINE_US)
+            for name in names
+        )
+        return found.model_copy(update={"strongest": self.strongest, "baselines": baselines})
+
+    def judge(self, job):
+        found = super().judge(job)
+        self.asked.append((job.plan.rung, job.against))
+        name = job.against if self.obeys and job.against else self.strongest
+        named = tuple(one.model_copy(update={"baseline": name}) for one in found.comparisons)
+        return found.model_copy(update={"comparisons": named})
+
+
+class Stopped(Elsewhere):
+    def __init__(self, *arguments, after=20, **change):
+        super().__init__(*arguments, **change)
+        self.left = after
+
+    def wait(self, timeout=None):
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+        return super().wait(timeout)
+
+
+def test_a_run_goes_on_against_the_baseline_it_began_with(store):
+    part = begin(store, Stopped("loop", drafts=2))
+    again = Elsewhere("eager", drafts=2)
+    done = resume_run(store, again, part.run.id, clock=again.clock)
+    looks = {against for rung, against in again.asked if Rung.DRAFT < rung < Rung.CONFIRM}
+    assert looks == {"loop"}
+    assert {against for rung, against in again.asked if rung is Rung.CONFIRM} == {""}
+    for stored in store.evaluations(part.run.id):
+        if stored.evaluation.rung < Rung.CONFIRM:
+            assert {one.baseline for one in stored.evaluation.comparisons} <= {"loop"}
+    assert (done.rival, done.session.strongest) == ("loop", "eager")
+    said = run_text(done)
+    assert "looks with loop, the strongest baseline when it began (eager is now)" in said
+    assert replay_run(store, part.run.id).matches
+
+
+def test_nothing_is_said_where_the_strongest_stayed_the_same(store):
+    part = begin(store, Stopped("numpy"))
+    again = Elsewhere("numpy")
+    assert "compared" not in run_text(resume_run(store, again, part.run.id, clock=again.clock))
+
+
+def test_a_run_whose_baseline_is_gone_is_not_continued_with_another(store):
+    part = begin(store, Stopped("numpy"))
+    before = decisions(store, part.run.id)
+    again = Elsewhere("loop", missing=("numpy",))
+    with pytest.raises(PrerequisiteError, match="numpy, which cannot be had here") as problem:
+        resume_run(store, again, part.run.id, clock=again.clock)
+    assert "not installed" in problem.value.message
+    assert "--start" in problem.value.hint
+    assert decisions(store, part.run.id) == before
+    assert store.run(part.run.id).status == "interrupted"
+    assert store.owner(part.run.id)[0] == ""
+    third = Elsewhere("eager")
+    assert resume_run(store, third, part.run.id, clock=third.clock).run.status == "improved"
+
+
+def test_numbers_against_another_baseline_are_not_taken(store):
+    part = begin(store, Stopped("numpy"))
+    again = Elsewhere("loop", obeys=False)
+    with pytest.raises(JudgeError, match="compared with loop, not with numpy"):
+        resume_run(store, again, part.run.id, clock=again.clock)
+    assert store.run(part.run.id).status == "interrupted"
+
+
+@pytest.mark.parametrize("moment", ["open", "put_task", "create_run", "commit", "close"])
+def test_ctrl_c_at_any_moment_leaves_nobody_holding_the_run(tmp_path, monkeypatch, moment):
+    store = Store.open(str(tmp_path / "store.db"))
+    executor = SimulatedExecutor()
+    target = executor if moment in ("open", "close") else Writer
+    real, calls = getattr(target, moment), []
+
+    def interrupted(*arguments, **options):
+        calls.append(1)
+        found = real(*arguments, **options)
+        if len(calls) == (5 if moment == "commit" else 1):
+            raise KeyboardInterrupt
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(target, moment, interrupted)
+        try:
+            begin(store, executor)
+        except KeyboardInterrupt:
+            pass
+        else:
+            assert moment == "commit"
+    for run in store.runs():
+        assert store.owner(run.id) == ("", 0.0)
+    assert executor._coming == []
+    if moment not in ("open", "put_task"):
+        again = SimulatedExecutor()
+        left = store.run("latest")
+        if left.status in ("running", "interrupted"):
+            assert resume_run(store, again, left.id, clock=again.clock).run.status == "improved"
+    store.close()
+
+
+def test_ctrl_c_just_after_the_last_step_changes_nothing(store, monkeypatch):
+    real = Writer.commit
+
+    def commit(self, run, step, *, release=False):
+        real(self, run, step, release=release)
+        if release and run.status == "improved":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Writer, "commit", commit)
+    assert begin(store, SimulatedExecutor()).run.status == "improved"
+    assert store.run("latest").status == "improved"

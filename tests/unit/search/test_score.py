@@ -9,6 +9,7 @@ from kernelwright.records.job import BaselineTime, Session
 from kernelwright.records.measurement import Comparison, Measurement, Times
 from kernelwright.records.outcome import Decision, Outcome
 from kernelwright.records.rung import Rung
+from kernelwright.search.finals import Finals
 from kernelwright.search.score import at_the_roof, is_improvement, roof_fraction, score
 
 
@@ -53,6 +54,24 @@ def test_the_baseline_that_is_hardest_to_beat_counts():
     assert score(both).low == pytest.approx(math.log(1.2))
     only = look(comparison(9.0, baseline="eager"))
     assert score(only).low == pytest.approx(math.log(9.0))
+
+
+def test_only_the_baselines_that_are_named_count():
+    both = look(comparison(9.0, baseline="eager"), comparison(1.2))
+    assert score(both, ("eager",)).low == pytest.approx(math.log(9.0))
+    assert score(both, ("eager", "loop")).low == pytest.approx(math.log(1.2))
+    assert score(both, ("numpy",)) is None
+
+
+def test_confirmed_numbers_are_set_beside_each_other_by_baselines_that_all_met():
+    """One was confirmed where the framework is installed, the other where it is not."""
+    finals = Finals(None)
+    finals.session = session()
+    here = look(comparison(2.0), comparison(1.2, baseline="compile"), rung=Rung.CONFIRM)
+    elsewhere = look(comparison(1.5), rung=Rung.CONFIRM).model_copy(update={"candidate": "d"})
+    for verdict in (here, elsewhere):
+        finals.add(verdict)
+    assert finals.best() == here
 
 
 def test_what_did_not_pass_has_no_score():

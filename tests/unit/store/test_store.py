@@ -1,5 +1,6 @@
 """The store: what goes in comes out, what is wrong is explained, what was committed stays."""
 
+import re
 import socket
 import sqlite3
 import subprocess
@@ -177,13 +178,56 @@ def test_a_read_only_store_can_be_read_but_not_written(store, tmp_path):
     writer, run = begun(store)
     writer.commit(run, step_of(made_up_candidates(1)))
     file = tmp_path / "deep" / "store.db"
-    reader = Store.open(f"sqlite:///file:{file}?mode=ro&uri=true")
+    place = f"sqlite:///file:{file}?mode=ro&uri=true"
+    with pytest.raises(StoreError, match="readonly") as problem:
+        Store.open(place)
+    assert "may not be written" in problem.value.hint
+    reader = Store.open(place, writable=False)
     assert len(reader.evaluations("run-a")) == 1
     with pytest.raises(StoreError, match="readonly") as problem:
         Writer(reader).commit(run, step_of(made_up_candidates(2)[1:], first=2))
     assert "may not be written" in problem.value.hint
     reader.close()
     assert len(store.evaluations("run-a")) == 1
+
+
+def test_a_store_of_the_first_version_is_read_and_becomes_one_of_this_when_written(store):
+    writer, run = begun(store)
+    writer.commit(run, step_of(made_up_candidates(2)))
+    with store.engine.begin() as connection:
+        connection.execute(text("UPDATE meta SET value = '1'"))
+        for table in ("runs", "candidates", "evaluations", "events"):
+            for row in connection.execute(text(f"SELECT rowid, json FROM {table}")).all():
+                plain = re.sub(r',?"seal":"[0-9a-f]{16}"}$', "}", row.json)
+                assert plain != row.json
+                values = {"json": plain, "row": row.rowid}
+                connection.execute(
+                    text(f"UPDATE {table} SET json = :json WHERE rowid = :row"), values
+                )
+    reader = Store.open(str(store.url), writable=False)
+    assert reader.run("run-a") == run
+    assert len(reader.evaluations("run-a")) == len(reader.candidates("run-a")) == 2
+    assert len(reader.events("run-a")) == 2
+    reader.close()
+    with store.reading() as connection:
+        assert connection.scalar(text("SELECT value FROM meta")) == "1"
+    Store.open(str(store.url)).close()
+    with store.reading() as connection:
+        assert connection.scalar(text("SELECT value FROM meta")) == "2"
+
+
+def test_reading_creates_nothing(tmp_path):
+    reader = Store.open(str(tmp_path / "deep" / "none.db"), writable=False)
+    assert reader.runs() == []
+    with pytest.raises(UsageError, match="not a run"):
+        reader.run("latest")
+    reader.close()
+    (tmp_path / "empty.db").touch()
+    reader = Store.open(str(tmp_path / "empty.db"), writable=False)
+    assert reader.runs() == []
+    reader.close()
+    assert [file.name for file in tmp_path.iterdir()] == ["empty.db"]
+    assert not (tmp_path / "empty.db").stat().st_size
 
 
 def test_a_place_that_cannot_hold_a_store_is_explained(tmp_path):

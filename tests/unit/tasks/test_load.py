@@ -233,3 +233,19 @@ def test_examples_are_kernelbench_files():
     for path in sorted(EXAMPLES.glob("*.py")):
         assert load_task(path, inspector=inspect).entry == path.stem
     assert seen == ["kernelbench"] * 6
+
+
+@pytest.mark.parametrize("name", ["task.toml", "reference.py", "baseline.cpp"])
+def test_a_file_of_a_task_that_is_too_long_is_refused(tmp_path, name):
+    shutil.copytree(Path(str(suites.folder("softmax"))), tmp_path / "mine")
+    path = tmp_path / "mine" / name
+    path.write_text(path.read_text() + "\n" * (1 << 20))
+    with pytest.raises(TaskError, match=f"{name}: it has more than 1 MiB"):
+        load_task(tmp_path / "mine", inspector=lambda request: request)
+
+
+def test_a_python_file_that_is_too_long_is_refused(tmp_path):
+    path = tmp_path / "ops.py"
+    path.write_text("def f(x):\n    return x\n" + "#" * (1 << 20))
+    with pytest.raises(TaskError, match=r"ops.py: it has more than 1 MiB"):
+        load_task(f"{path}:f", inspector=lambda request: request)

@@ -3,13 +3,15 @@
 A fault is about the user's code; a bug of ours stays an ordinary exception.
 """
 
+import os
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 KINDS = (
-    "raises", "count", "shape", "dtype", "nan", "random", "missing_torch", "missing", "unavailable",
+    "raises", "count", "shape", "dtype", "nan", "random", "process", "missing_torch", "missing",
+    "unavailable",
 )  # fmt: skip
 
 
@@ -37,9 +39,12 @@ class Fault(Exception):
 def user_code(what: str) -> Iterator[None]:
     """Turn whatever the user's code raises into a fault; ``what`` failed.
 
+    A process that the code forked ends here: two must not answer one request.
+
     Raises:
         Fault: the code raised, or tried to exit.
     """
+    own = os.getpid()
     try:
         yield
     except Fault:
@@ -54,6 +59,9 @@ def user_code(what: str) -> Iterator[None]:
         raise Fault(
             "raises", f"{what} raised {name}: {text}".rstrip(": "), _tail(problem)
         ) from None
+    finally:
+        if os.getpid() != own:
+            os._exit(0)
 
 
 def import_torch() -> Any:

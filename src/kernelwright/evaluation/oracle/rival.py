@@ -1,21 +1,19 @@
 """The trusted worker of the baselines: runs and times the reference beside a candidate.
 
-Started as ``python -I -m kernelwright.evaluation.oracle.rival DESCRIPTOR``; speaks the protocol of
-the candidate's worker. Only the call itself is timed: binding, compiling and copying the result to
-where the verifier looks are not a rival's burden.
+Started as ``python -I -m kernelwright.evaluation.oracle.rival CHANNEL LIFELINE``; speaks the
+protocol of the candidate's worker. Only the call itself is timed: binding, compiling and copying
+the result to where the verifier looks are not a rival's burden.
 """
 
-import ctypes
 import os
-import signal
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-PR_SET_DUMPABLE = 4
-PR_SET_PDEATHSIG = 1
+from kernelwright.evaluation.oracle.guard import guard
+
 WARM_CALLS = 3
 NEEDS_TORCH = ("eager", "fused", "compile")
 
@@ -95,7 +93,7 @@ class Rival:
         if self.player is None:
             raise self.fault("unavailable", "no baseline is loaded")
         spent = self._calls(request["slots"])
-        return {"nonce": request["nonce"], "ns": spent, "codes": [0] * len(spent)}
+        return {"ns": spent, "codes": [0] * len(spent)}
 
     def _calls(self, numbers: Iterable[int]) -> list[int]:
         """Nanoseconds of one call for each slot."""
@@ -136,14 +134,12 @@ def serve(channel: Any, rival: Rival) -> None:
                 answer = fault.answer()
             except MemoryError:
                 answer = {"error": "not enough memory", "kind": "out_of_memory"}
-        channel.send(answer)
+        channel.reply(request, answer)
 
 
 def main() -> None:
     """Serve one verifier."""
-    library = ctypes.CDLL(None)
-    library.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-    library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    guard(int(sys.argv[2]))
     # numpy's BLAS reads this once, when it is imported.
     os.environ["OPENBLAS_NUM_THREADS"] = os.environ.get("OMP_NUM_THREADS", "1")
     warnings.simplefilter("ignore")

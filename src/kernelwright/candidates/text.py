@@ -1,0 +1,35 @@
+"""Source text of people and models: how long it may be, and how it is read.
+
+Everything that is done with a source (its header, its fingerprint, the compiler, the wire) takes
+time or room by its length, so what is too long is refused before any of that.
+"""
+
+import errno
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+MOST_BYTES = 1 << 20
+"""Longest file of a kernel, a reference or a plain loop; the longest that we ship has 10 KiB."""
+
+
+def too_long(source: str) -> str:
+    """Why a source is refused for its length; empty if it is not."""
+    size = len(source)
+    if MOST_BYTES // 4 < size <= MOST_BYTES:
+        size = len(source.encode(errors="replace"))
+    return f"the source has more than {MOST_BYTES >> 20} MiB" if size > MOST_BYTES else ""
+
+
+def read_text(path: Path | Traversable) -> str:
+    """Text of a file, never more of it than is allowed.
+
+    Raises:
+        OSError: it cannot be read, or is too long.
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise OSError(errno.EFBIG, f"it has more than {MOST_BYTES >> 20} MiB")
+    # As text is read elsewhere: every kind of line end becomes one.
+    return data.decode().replace("\r\n", "\n").replace("\r", "\n")

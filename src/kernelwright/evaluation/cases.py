@@ -1,0 +1,43 @@
+"""The workloads of a task on one device, with shapes and scalars filled in."""
+
+from kernelwright.errors import PrerequisiteError
+from kernelwright.records.task import Case, Task
+from kernelwright.tasks import contract, edges
+
+_ORDER = {"main": 0, "extra": 1, "smoke": 2}
+
+
+class Cases:
+    """The resolved workloads of a task on one device.
+
+    Args:
+        smoke: the smallest.
+        timed: those that this rung times, main first.
+        edge: shapes at the edges.
+        hidden: neighbours of the main shape, from the secret.
+    """
+
+    def __init__(
+        self, smoke: Case, timed: list[Case], edge: list[Case], hidden: list[Case]
+    ) -> None:
+        self.smoke = smoke
+        self.timed = timed
+        self.edge = edge
+        self.hidden = hidden
+
+
+def on_cpu(task: Task) -> Cases:
+    """What a task asks for on the CPU; no hidden shapes.
+
+    Raises:
+        PrerequisiteError: it has no workload for it.
+    """
+    workloads = [item for item in task.workloads if item.device == "cpu"]
+    if not workloads:
+        hint = "add a workload with device = 'cpu'"
+        raise PrerequisiteError(f"task {task.name} has no workload for the CPU", hint)
+    workloads.sort(key=lambda item: _ORDER[item.role])
+    resolved = [(item.role, contract.resolve(task, item)) for item in workloads]
+    timed = [case for role, case in resolved if role != "smoke"] or [resolved[0][1]]
+    smoke = next((case for role, case in resolved if role == "smoke"), timed[0])
+    return Cases(smoke, timed, edges.edge_cases(task, "cpu"), [])

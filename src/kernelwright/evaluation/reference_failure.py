@@ -1,0 +1,35 @@
+"""Every way in which a user's reference can fail, as a kind, a sentence and what to do."""
+
+from kernelwright.errors import TaskError
+
+_HINTS = {
+    "raises": "run the reference by itself to see it fail",
+    "count": "the reference must return one array for each output of the task, in order",
+    "shape": "shapes must follow from the declared axes, for every seed",
+    "dtype": "the reference must return arrays of the declared types",
+    "nan": "let the reference's inputs avoid values at which it is undefined",
+    "random": "remove dropout and random draws, or call eval() in the model's __init__",
+    "deadline": "use smaller shapes, or make the reference faster",
+    "exit": "the reference must return, not exit",
+    "memory": "use smaller shapes, or free some memory",
+    "process": "the reference must leave the descriptors and limits of its process alone",
+    "missing": "install the package, or put the file beside the reference",
+}
+
+
+class ReferenceFailure(TaskError):
+    """The reference fails on one case.
+
+    Args:
+        kind: ``raises``, ``count``, ``shape``, ``dtype``, ``nan``, ``random``, ``deadline``,
+            ``exit``, ``memory``, ``process`` or ``missing``.
+        message: one sentence.
+        details: the last lines of a traceback or of what was printed.
+    """
+
+    def __init__(self, kind: str, message: str, details: str = "") -> None:
+        indented = "".join(f"\n  {line}" for line in details.splitlines()[-12:])
+        super().__init__(message + indented, hint=_HINTS.get(kind, ""))
+        self.kind = kind
+        self.reason = message
+        self.details = details

@@ -1,0 +1,42 @@
+"""Open an SQLite store that perhaps cannot be written: its file, its folder, or the whole disk.
+
+SQLite wants to write beside a file even to read it, because others may be writing. Where that is
+not allowed and nobody left anything unfinished, the file is read as one that does not change;
+where somebody did, a private copy is read. Nothing here changes the store.
+"""
+
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+Connect = Callable[[], sqlite3.Connection]
+
+
+def ways(file: Path) -> Iterator[tuple[Connect | None, Path | None]]:
+    """How a file may be opened, best first: what connects (None: as usual), and what to remove.
+
+    None if there is no such file.
+
+    Raises:
+        OSError: the file cannot be read, or there is no room for a copy that is needed.
+    """
+    if not file.exists():
+        return
+    yield None, None
+    journal = file.with_name(file.name + "-wal")
+    if not journal.exists() or journal.stat().st_size == 0:
+        yield _unchanging(file), None
+        return
+    folder = Path(tempfile.mkdtemp(prefix=f"kernelwright-store-{os.getpid()}-"))
+    for one in (file, journal):
+        shutil.copyfile(one, folder / one.name.replace(file.name, "store.db"))
+    yield lambda: sqlite3.connect(folder / "store.db", check_same_thread=False), folder
+
+
+def _unchanging(file: Path) -> Connect:
+    place = f"file:{quote(str(file))}?immutable=1"
+    return lambda: sqlite3.connect(place, uri=True, check_same_thread=False)

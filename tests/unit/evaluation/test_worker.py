@@ -1,0 +1,115 @@
+"""What a handle makes of a process that dies, hangs or lies."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import pytest
+
+from kernelwright.checks.finding import Rejected
+from kernelwright.evaluation import worker as workers
+from kernelwright.evaluation.channel import Channel
+from kernelwright.evaluation.worker import Worker
+from kernelwright.records.outcome import Outcome
+
+
+class Process:
+    """A process that ended in a given way."""
+
+    pid = 1
+
+    def __init__(self, code=None):
+        self.code, self.killed = code, False
+
+    def poll(self):
+        return self.code
+
+    def kill(self):
+        self.killed = True
+
+    def tail(self, size=2000):
+        return "its last words"
+
+
+@pytest.fixture
+def ends():
+    ours, theirs = Channel.pair()
+    yield ours, theirs
+    ours.close()
+    theirs.close()
+
+
+def rejection(worker, timeout=5.0):
+    with pytest.raises(Rejected) as rejected:
+        worker.run([0], timeout)
+    return rejected.value.finding
+
+
+@pytest.mark.parametrize("number", [9, 15, 11, 6, 7, 64])
+def test_a_signal_is_named_and_memory_is_not_guessed_at(ends, monkeypatch, number):
+    monkeypatch.setattr(workers, "oom_kills", lambda: 3)
+    ours, theirs = ends
+    worker = Worker(Process(-number), ours)
+    theirs.close()
+    found = rejection(worker)
+    assert found.outcome is Outcome.CRASHED
+    assert found.reason == f"the candidate crashed with {workers.signal_name(number)}"
+    assert found.evidence["exit_code"] == -number
+
+
+def test_memory_is_named_when_the_system_counted_a_kill(ends, monkeypatch):
+    counted = iter([3, 4])
+    monkeypatch.setattr(workers, "oom_kills", lambda: next(counted))
+    ours, theirs = ends
+    worker = Worker(Process(-signal.SIGKILL), ours)
+    theirs.close()
+    found = rejection(worker)
+    assert found.outcome is Outcome.OUT_OF_MEMORY
+    assert found.evidence["oom_kills"] == 1
+
+
+def test_a_kill_elsewhere_does_not_make_a_segmentation_fault_a_lack_of_memory(ends, monkeypatch):
+    counted = iter([3, 4])
+    monkeypatch.setattr(workers, "oom_kills", lambda: next(counted))
+    ours, theirs = ends
+    worker = Worker(Process(-signal.SIGSEGV), ours)
+    theirs.close()
+    assert rejection(worker).outcome is Outcome.CRASHED
+
+
+def test_processor_time_is_a_timeout(ends):
+    ours, theirs = ends
+    worker = Worker(Process(-signal.SIGXCPU), ours)
+    theirs.close()
+    assert rejection(worker).outcome is Outcome.TIMEOUT
+
+
+def test_silence_is_a_timeout_of_the_call_or_of_all_calls(ends):
+    ours, _ = ends
+    process = Process()
+    worker = Worker(process, ours)
+    found = rejection(worker, 0.05)
+    assert found.outcome is Outcome.TIMEOUT
+    assert "within 0.05 s" in found.reason
+    assert process.killed
+    worker.until = time.monotonic() + 0.05
+    found = rejection(worker, 60.0)
+    assert found.outcome is Outcome.TIMEOUT
+    assert "all its calls together" in found.reason
+
+
+@pytest.mark.parametrize(
+    "forged", [{"ns": [5], "codes": [0]}, {"ns": [5], "codes": [0], "number": "x"}]
+)
+def test_a_report_without_the_number_of_its_order_is_forged(ends, forged):
+    ours, theirs = ends
+    process = Process()
+    other = Channel(theirs)
+    thread = threading.Thread(target=lambda: (other.receive(5), other.send(forged)))
+    thread.start()
+    found = rejection(Worker(process, ours))
+    thread.join()
+    assert found.outcome is Outcome.TAMPERING
+    assert process.killed
