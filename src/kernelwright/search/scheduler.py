@@ -137,8 +137,8 @@ class Scheduler:
         if claim.rung is Rung.CONFIRM and not evaluation.passed:
             # Those whom the dropped champion barred deserve their looks.
             self.course.go_on()
-        coarse = self._ahead and self._ahead.coarse
-        length = None if coarse else rungs.PLATEAU[self._run.spec.effort]
+        patient = self._ahead is not None and self._ahead.coarse
+        length = None if patient else rungs.PLATEAU[self._run.spec.effort]
         in_flight = [other.candidate for other in self.claims.values()]
         reason = self.standings.reason_to_stop(evaluation, length, in_flight)
         if self.course.searching and reason:
@@ -242,8 +242,8 @@ class Scheduler:
 
     def _claim(self, candidate: str, rung: Rung) -> None:
         self._number += 1
-        claim = Claim(self._number, candidate, rung, self.ledger.claim(self._number, rung))
-        self.claims[claim.number] = claim
+        held = self.ledger.claim(self._number, rung)
+        self.claims[self._number] = claim = Claim(self._number, candidate, rung, held)
         self._decision.step.claims.append(claim)
         self._decision.notice(Observer.dispatched, self._people.known[candidate], rung)
 

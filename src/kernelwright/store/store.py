@@ -115,6 +115,7 @@ class Store:
             raise problems[0]
         empty = cls(_MEMORY)
         schema.create_or_check(empty.engine)
+        empty.url = where
         return empty
 
     @contextmanager

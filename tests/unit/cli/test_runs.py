@@ -13,6 +13,7 @@ import pytest
 from kernelwright.cli.main import main
 from kernelwright.errors import JudgeError
 from kernelwright.executors.base import Executor
+from kernelwright.store.sealed import seal, unsealed
 from kernelwright.verbs import runs_export
 from tests import samples
 from tests.fakes import FakeExecutor
@@ -234,8 +235,10 @@ def test_a_killed_run_is_interrupted(interrupted, folder, capsys):
     with sqlite3.connect(folder / "runs.db") as connection:
         owner = f"{socket.gethostname()}:{2**22 + 1}:1"
         connection.execute("update runs set status = 'running', owner = ?", (owner,))
-        connection.execute("update runs set json = replace(json, '\"interrupted\"', '\"running\"')")
-        connection.execute("update runs set json = replace(json, 'interrupted by the user', '')")
+        ((name, text),) = connection.execute("select id, json from runs").fetchall()
+        plain = unsealed(text, name).replace('"interrupted"', '"running"')
+        text = seal(plain.replace("interrupted by the user", ""), name)
+        connection.execute("update runs set json = ?", (text,))
     connection.close()
     listed, shown, text = states(capsys)
     assert (listed, shown) == ("interrupted", "interrupted")

@@ -60,6 +60,9 @@ class Bench:
     def __init__(self):
         self.moves, self.rivals, self.answers = 0, [], self
 
+    def against(self, name):
+        return name or self.strongest
+
     def seed(self, *parts):
         return abs(hash(parts)) % 2**32
 
@@ -86,6 +89,7 @@ def made():
     def places(baseline="loop", *, placements=8, looks=(30, 100), **plan):
         job = SimpleNamespace(
             number=7,
+            against="",
             plan=RungPlan(
                 rung=Rung.CONFIRM,
                 stages=(),

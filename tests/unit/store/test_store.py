@@ -219,7 +219,7 @@ def test_a_store_of_the_first_version_is_read_and_becomes_one_of_this_when_writt
 def test_reading_creates_nothing(tmp_path):
     reader = Store.open(str(tmp_path / "deep" / "none.db"), writable=False)
     assert reader.runs() == []
-    with pytest.raises(UsageError, match="not a run"):
+    with pytest.raises(UsageError, match="no runs yet"):
         reader.run("latest")
     reader.close()
     (tmp_path / "empty.db").touch()
