@@ -88,6 +88,49 @@ class Channel:
         """
         self.send({**answer, "number": request.get("number")})
 
+    def go(self) -> None:
+        """Give the word to a worker that is armed; see :class:`Worker`.
+
+        Raises:
+            ChannelError: the other side is gone.
+        """
+        try:
+            self.sock.sendall(b"g")
+        except OSError as problem:
+            raise ChannelError(f"cannot send: {problem}") from problem
+
+    def told_to_go(self) -> None:
+        """Wait for the word.
+
+        Raises:
+            ChannelError: the other side is gone.
+        """
+        self._exactly(1, None, [])
+
+    def raw(self, data: bytes) -> None:
+        """Send bytes as they are.
+
+        Raises:
+            ChannelError: the other side is gone.
+        """
+        try:
+            self.sock.sendall(data)
+        except OSError as problem:
+            raise ChannelError(f"cannot send: {problem}") from problem
+
+    def report(self, size: int, timeout: float) -> bytes:
+        """Exactly so many bytes.
+
+        Raises:
+            ChannelTimeout: they did not arrive in time.
+            ChannelError: the other side closed.
+        """
+        fds: list[int] = []
+        try:
+            return self._exactly(size, time.monotonic() + timeout, fds)
+        finally:
+            _close(fds)
+
     def send(self, message: dict[str, Any], fds: tuple[int, ...] = ()) -> None:
         """Send one message.
 

@@ -93,7 +93,7 @@ class Places:
             Rejected: a call was wrong, or the clocks disagree.
         """
         if self._sides is not None:
-            side, rival = self._sides
+            side, _ = self._sides
             side.finish()
-            self.clocks = side.clocks(rival)
+            self.clocks = side.clocks()
             self._sides = None

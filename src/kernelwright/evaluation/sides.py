@@ -2,7 +2,8 @@
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,11 @@ from kernelwright.evaluation.ring import POISONS, Ring
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.outcome import Outcome
 
-CLOCK_SLACK_US = 150.0
-CLOCK_SHARE = 0.25
+CLOCK_SLACK_US = 300.0
+CLOCK_SHARE = 0.02
+"""What the verifier may see of a block beyond what the worker claims: waking up and reporting."""
+IDLE_US = 300.0
+"""Processor time that a worker may use while it waits for the word to begin a block."""
 LATE_SECONDS = 0.1
 """How long a wrong output is given to become right, which tells deferred work from wrong work."""
 
@@ -32,6 +36,7 @@ class RingSide:
         secret: seed of the fresh contents; both sides of a pair have the same.
         flush: empties the caches.
         deadline: seconds a block may take.
+        handicap: share by which a trusted worker prolongs its calls.
     """
 
     def __init__(
@@ -42,6 +47,7 @@ class RingSide:
         secret: int,
         flush: Callable[[], None],
         deadline: float,
+        handicap: float = 0.0,
     ) -> None:
         self.worker = worker
         self.ring = ring
@@ -49,24 +55,39 @@ class RingSide:
         self.secret = secret
         self.flush = flush
         self.deadline = deadline
+        self.handicap = handicap
+        self._armed = False
         self.blocks = 0
         self.wall_us: list[float] = []
         self.claimed_us: list[float] = []
+        self.cpu_us: list[float] = []
+        self.idle_us: list[float] = []
+        """Processor time used while waiting for the word."""
+
+    def ready(self) -> None:
+        """Arm the worker for the next block, before the contents of that block exist."""
+        if not self._armed:
+            order = list(range(self.ring.slots))
+            random.shuffle(order)
+            self.worker.arm(order, self.deadline, handicap=self.handicap)
+            self._armed = True
 
     def block(self) -> float:
         """Run every slot once on fresh contents, in a drawn order; mean microseconds a call.
 
         The mean, not the median: a call that does the work of all others gains nothing.
         """
+        self.ready()
+        self._armed = False
         self.ring.inputs.freshen(self.blocks, self.base, self.secret)
         for slot in range(self.ring.slots):
             self.ring.poison(slot, POISONS[(self.blocks + slot) % 2])
         self.flush()
-        order = list(range(self.ring.slots))
-        random.shuffle(order)
-        ran = self.worker.run(order, self.deadline)
+        ran = self.worker.go(self.deadline)
         self.wall_us.append(ran.wall_ns / self.ring.slots / 1e3)
         self.claimed_us.append(sum(ran.ns) / self.ring.slots / 1e3)
+        self.cpu_us.append(ran.cpu_ns / self.ring.slots / 1e3)
+        self.idle_us.append(ran.idle_ns / 1e3)
         self.after()
         self.blocks += 1
         return self.claimed_us[-1]
@@ -83,17 +104,15 @@ class RingSide:
         """
         return float(np.quantile(np.subtract(self.wall_us, self.claimed_us), 0.25))
 
-    def clocks(self, rival: "RingSide") -> dict[str, float]:
-        """Median microseconds a call by each clock.
-
-        Args:
-            rival: the trusted other side, which was asked under the same conditions.
+    def clocks(self) -> dict[str, float]:
+        """Median microseconds a call by each clock, and of processor time between two blocks.
 
         Raises:
-            Rejected: the two clocks disagree by more than the price of asking explains.
+            Rejected: the two clocks disagree by more than asking and reporting explain, or the
+                worker worked while nothing was asked of it.
         """
         worker, wall = float(np.median(self.claimed_us)), float(np.median(self.wall_us))
-        allowed = CLOCK_SLACK_US / self.ring.slots + 3 * rival.excess_us + CLOCK_SHARE * worker
+        allowed = CLOCK_SLACK_US / self.ring.slots + CLOCK_SHARE * worker
         if self.excess_us > allowed:
             reason = f"the worker claims {worker:.4g} us a call, the verifier saw {wall:.4g} us"
             evidence = {
@@ -103,7 +122,16 @@ class RingSide:
                 "allowed_excess_us": allowed,
             }
             raise Rejected(Finding(Outcome.CLOCK_DISAGREEMENT, reason, evidence))
-        return {"worker": worker, "wall": wall}
+        idle = float(np.median(self.idle_us))
+        block = worker * self.ring.slots
+        if idle > IDLE_US:
+            reason = (
+                f"the worker used {idle:.4g} us of processor time before blocks of "
+                f"{block:.4g} us, when nothing was asked of it yet"
+            )
+            evidence = {"idle_us": idle, "block_us": block}
+            raise Rejected(Finding(Outcome.DEFERRED_WORK, reason, evidence))
+        return {"worker": worker, "wall": wall, "cpu": float(np.median(self.cpu_us)), "idle": idle}
 
 
 class RivalSide(RingSide):
@@ -117,6 +145,11 @@ class RivalSide(RingSide):
         super().__init__(*arguments)
         self._drop = drop
 
+    def ready(self) -> None:
+        """As for any side; raises as :meth:`block` does."""
+        with self._blamed():
+            super().ready()
+
     def block(self) -> float:
         """As for any side.
 
@@ -124,8 +157,13 @@ class RivalSide(RingSide):
             TaskError: the baseline, which is the task's own code, broke.
             JudgeError: its process answered another question than was asked.
         """
-        try:
+        with self._blamed():
             return super().block()
+
+    @contextmanager
+    def _blamed(self) -> Iterator[None]:
+        try:
+            yield
         except Rejected as rejection:
             self._drop()
             raise broken(rejection.finding) from rejection

@@ -4,14 +4,17 @@ A handle turns whatever its process does - answering, dying, hanging, talking no
 reply or a :class:`Finding`. It never trusts a number beyond its type and sign.
 """
 
+import array
 import math
 import os
+import secrets
 import signal
 import time
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kernelwright.checks.finding import Finding, Rejected
+from kernelwright.evaluation.census import Census
 from kernelwright.evaluation.channel import Channel, ChannelError, ChannelMixed, ChannelTimeout
 from kernelwright.evaluation.guarded import signal_name
 from kernelwright.evaluation.memory import oom_kills
@@ -20,6 +23,10 @@ from kernelwright.records.evaluation import Sandbox
 from kernelwright.records.outcome import Outcome
 
 START_SECONDS = 60.0
+_TOKEN, _NS, _CODE = 8, 8, 4
+"""Bytes of a report's parts: token, nanoseconds of each call, return code of each call."""
+FAULT = bytes(_TOKEN)
+"""Token of a report that holds nothing; a message with the reason follows it."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +36,11 @@ class Ran:
     ns: tuple[int, ...]
     """The worker's own nanoseconds, call by call: a claim."""
     wall_ns: int
-    """From sending the order to holding the answer, by the verifier's clock."""
+    """From the word to holding the report, by the verifier's clock."""
+    cpu_ns: int = 0
+    """Processor time of all threads of the worker during the block, by the kernel's account."""
+    idle_ns: int = 0
+    """Processor time that it used while it was to wait for the word."""
 
 
 class Process(Protocol):
@@ -66,6 +77,15 @@ class Worker:
         self.until = math.inf
         """Monotonic time after which it gets no more of it, whatever one answer may take."""
         self._oom_kills = oom_kills()
+        self._census: Census | None = None
+        self._token, self._slots, self._armed_ns = b"", list[int](), 0
+
+    @property
+    def census(self) -> Census:
+        """What the kernel says of the process, once it is up."""
+        if self._census is None:
+            self._census = Census(self.process.pid)
+        return self._census
 
     def ready(self, timeout: float = START_SECONDS) -> None:
         """Wait until the process is up.
@@ -104,18 +124,47 @@ class Worker:
         self._ask({"do": "bind", "slots": ring.arguments()}, timeout)
 
     def run(self, slots: list[int], timeout: float) -> Ran:
-        """Call the kernel once for each slot, in order.
+        """Call the kernel once for each slot, in order; see :meth:`go`."""
+        self.arm(slots, timeout)
+        return self.go(timeout)
+
+    def arm(self, slots: list[int], timeout: float, *, handicap: float = 0.0) -> None:
+        """Let the worker prepare a block of calls, and wait for the word.
+
+        Before the contents of the block exist, so that until the word there is nothing to do for
+        it, and what it does all the same is seen.
+
+        Args:
+            slots: which argument sets.
+            timeout: seconds.
+            handicap: share of its own time by which a trusted worker prolongs every call.
+
+        Raises:
+            Rejected: the process crashed, hung or answered nonsense.
+        """
+        self._token, self._slots = secrets.token_bytes(8), slots
+        order = {"do": "run", "slots": slots, "token": self._token.hex()}
+        self._ask({**order, "handicap": round(1000 * handicap)}, timeout)
+        self._armed_ns = self.census.cpu_ns()
+
+    def go(self, timeout: float) -> Ran:
+        """Give the word and wait for the report.
 
         Raises:
             Rejected: the process crashed, hung, answered nonsense, or the kernel returned a
                 code other than 0.
         """
+        token, slots = self._token, self._slots
+        before = self.census.cpu_ns()
         started = time.perf_counter_ns()
-        answer = self._ask({"do": "run", "slots": slots}, timeout)
+        report = self._report(_TOKEN + (_NS + _CODE) * len(slots), timeout)
         wall = time.perf_counter_ns() - started
-        ns, codes = _integers(answer.get("ns"), slots), _integers(answer.get("codes"), slots)
-        if ns is None or codes is None:
-            raise Rejected(self._forgery())
+        used = max(self.census.cpu_ns() - before, 0)
+        idle = max(before - self._armed_ns, 0)
+        if report[:_TOKEN] != token:
+            raise Rejected(self._refused() if report[:_TOKEN] == FAULT else self._forgery())
+        ns = array.array("q", report[_TOKEN : _TOKEN + _NS * len(slots)]).tolist()
+        codes = array.array("i", report[_TOKEN + _NS * len(slots) :]).tolist()
         failed = [code for code in codes if code != 0]
         if failed:
             reason = f"{self.label} returned error code {failed[0]}"
@@ -123,7 +172,27 @@ class Worker:
         if min(ns) <= 0 or sum(ns) > wall:
             reason = f"{self.label} claims {sum(ns)} ns for calls seen to last {wall} ns"
             raise Rejected(Finding(Outcome.CLOCK_DISAGREEMENT, reason))
-        return Ran(tuple(ns), wall)
+        return Ran(tuple(ns), wall, used, idle)
+
+    def _report(self, size: int, timeout: float) -> bytes:
+        allowed = min(timeout, self.until - time.monotonic())
+        try:
+            self.channel.go()
+            return self.channel.report(size, max(allowed, 0.0))
+        except ChannelTimeout:
+            raise Rejected(self._silence(timeout, whole=allowed < timeout)) from None
+        except ChannelError as problem:
+            raise Rejected(self._death(str(problem))) from None
+
+    def _refused(self) -> Finding:
+        """Why a block ended without a report: the explanation follows it."""
+        try:
+            answer, descriptors = self.channel.receive(START_SECONDS)
+        except ChannelError as problem:
+            return self._death(str(problem))
+        for descriptor in descriptors:
+            os.close(descriptor)
+        return self._refusal(answer)
 
     def close(self) -> None:
         """Kill the process and close the channel."""
@@ -194,12 +263,6 @@ class Worker:
 def _plain(text: object) -> str:
     """Untrusted text that can be stored and printed: no lone surrogates, not too long."""
     return str(text)[:2000].encode("utf-8", "replace").decode()
-
-
-def _integers(values: Any, slots: list[int]) -> list[int] | None:
-    if not isinstance(values, list) or len(values) != len(slots):
-        return None
-    return values if all(type(value) is int for value in values) else None
 
 
 def _wait(process: Process, seconds: float) -> int | None:

@@ -26,6 +26,9 @@ from kernelwright.timing.statistics import (
 class Side(Protocol):
     """One of the two that are timed against each other."""
 
+    def ready(self) -> None:
+        """Get ready for the next block; both sides are, before either runs."""
+
     def block(self) -> float:
         """Run one block on contents never shown before; mean microseconds a call.
 
@@ -76,6 +79,8 @@ def measure(
 ) -> None:
     """Add pairs until there are ``count``, or ``go_on`` says no; who goes first alternates."""
     while len(pairs) < count and go_on():
+        candidate.ready()
+        rival.ready()
         if len(pairs) % 2 == 0:
             mine, other = candidate.block(), rival.block()
         else:

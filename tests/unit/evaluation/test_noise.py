@@ -52,11 +52,11 @@ class Host:
         self.moves += 1
 
     def rival_side(self, name, case, secret):
-        return SimpleNamespace(secret=secret, block=lambda: 10.0)
+        return SimpleNamespace(secret=secret, ready=lambda: None, block=lambda: 10.0)
 
     def side(self, worker, ring, secret):
         self.secrets.append(secret)
-        return SimpleNamespace(block=lambda: self._block(self.moves))
+        return SimpleNamespace(ready=lambda: None, block=lambda: self._block(self.moves))
 
     def _block(self, number):
         if number == self.fails_at:

@@ -30,8 +30,11 @@ BASE = {"x": np.random.default_rng(1).standard_normal(64).astype(np.float32)}
 class Worker:
     """Claims a microsecond a call."""
 
-    def run(self, order, deadline):
-        return Ran((1000,) * len(order), 1100 * len(order))
+    def arm(self, order, deadline, *, handicap):
+        self.order = order
+
+    def go(self, deadline):
+        return Ran((1000,) * len(self.order), 1100 * len(self.order))
 
 
 class Trial:
@@ -151,7 +154,7 @@ def test_clocks_are_those_of_the_last_place_that_was_left(made):
     visit(places)
     assert places.clocks == {}
     places.leave()
-    assert places.clocks == {"worker": 1.0, "wall": pytest.approx(1.1)}
+    assert places.clocks == {"worker": 1.0, "wall": pytest.approx(1.1), "cpu": 0, "idle": 0}
     places.leave()  # nothing is left to leave
     assert places.clocks["worker"] == 1.0
 

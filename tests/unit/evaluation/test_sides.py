@@ -14,12 +14,14 @@ from kernelwright.records.task import Case, Shaped
 class Claims:
     """A worker that claims given nanoseconds, and a wall clock that shows others."""
 
-    def __init__(self, ns, wall_ns):
-        self.ns, self.wall_ns, self.orders = ns, wall_ns, []
+    def __init__(self, ns, wall_ns, idle_ns=0):
+        self.ns, self.wall_ns, self.idle_ns, self.orders = ns, wall_ns, idle_ns, []
 
-    def run(self, order, deadline):
+    def arm(self, order, deadline, *, handicap):
         self.orders.append(list(order))
-        return Ran(tuple(self.ns), self.wall_ns)
+
+    def go(self, deadline):
+        return Ran(tuple(self.ns), self.wall_ns, 0, self.idle_ns)
 
 
 def side(ns, wall_ns, slots=5):
@@ -52,17 +54,36 @@ def test_slots_run_in_an_order_that_changes():
 
 
 def test_hidden_time_is_a_disagreement_of_clocks_and_waiting_now_and_then_is_not():
-    rival, hiding, waiting = (
-        side([1000] * 5, 6000),
-        side([1000] * 5, 5_000_000),
-        side([1000] * 5, 0),
-    )
+    hiding, waiting = side([1000] * 5, 5_000_000), side([1000] * 5, 0)
     for number in range(12):
-        rival.block()
         hiding.block()
         waiting.worker.wall_ns = 6000 if number % 3 == 0 else 5_000_000
         waiting.block()
-    assert set(waiting.clocks(rival)) == {"worker", "wall"}
+    assert waiting.clocks()["worker"] == 1.0
     with pytest.raises(Rejected) as rejected:
-        hiding.clocks(rival)
+        hiding.clocks()
     assert rejected.value.finding.outcome is Outcome.CLOCK_DISAGREEMENT
+
+
+def test_work_before_the_word_is_deferred_work_and_a_hiccup_is_not():
+    early, hiccup = side([1000] * 5, 6000), side([1000] * 5, 6000)
+    early.worker.idle_ns = 2_000_000
+    for number in range(12):
+        early.block()
+        hiccup.worker.idle_ns = 9_000_000 if number % 3 == 0 else 0
+        hiccup.block()
+    assert hiccup.clocks()["idle"] == 0
+    with pytest.raises(Rejected) as rejected:
+        early.clocks()
+    assert rejected.value.finding.outcome is Outcome.DEFERRED_WORK
+
+
+def test_a_worker_is_armed_before_the_contents_of_its_block_exist():
+    one = side([1000] * 5, 6000)
+    one.ready()
+    before = one.ring.inputs.contents(0)["x"].copy()
+    one.ready()
+    assert len(one.worker.orders) == 1
+    one.block()
+    assert len(one.worker.orders) == 1
+    assert (one.ring.inputs.contents(0)["x"] != before).any()

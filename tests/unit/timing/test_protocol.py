@@ -15,6 +15,9 @@ class Fake:
         self.us, self.noise, self.log, self.name = us, noise, log, name
         self.random = np.random.default_rng(seed)
 
+    def ready(self):
+        pass
+
     def block(self):
         if self.log is not None:
             self.log.append(self.name)

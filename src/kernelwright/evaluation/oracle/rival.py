@@ -84,19 +84,32 @@ class Rival:
             self._calls(range(len(bound)))
         return {"ok": True}
 
-    def run(self, request: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
-        """Call once for each slot named and report nanoseconds.
+    def run(self, request: dict[str, Any], channel: Any) -> None:
+        """Call once for each slot named, when told to, and report nanoseconds.
 
-        Raises:
-            Fault: the reference fails.
+        A fault is reported as a report of zeros, followed by a message.
         """
-        if self.player is None:
-            raise self.fault("unavailable", "no baseline is loaded")
-        spent = self._calls(request["slots"])
-        return {"ns": spent, "codes": [0] * len(spent)}
+        import array
 
-    def _calls(self, numbers: Iterable[int]) -> list[int]:
-        """Nanoseconds of one call for each slot."""
+        slots, token = request["slots"], bytes.fromhex(request["token"])
+        channel.reply(request, {"armed": True})
+        channel.told_to_go()
+        try:
+            if self.player is None:
+                raise self.fault("unavailable", "no baseline is loaded")
+            spent = self._calls(slots, int(request.get("handicap", 0)))
+        except self.fault as fault:
+            channel.raw(bytes(8 + 12 * len(slots)))
+            channel.send(fault.answer())
+            return
+        except MemoryError:
+            channel.raw(bytes(8 + 12 * len(slots)))
+            channel.send({"error": "not enough memory", "kind": "out_of_memory"})
+            return
+        channel.raw(token + array.array("q", spent).tobytes() + bytes(4 * len(slots)))
+
+    def _calls(self, numbers: Iterable[int], handicap: int = 0) -> list[int]:
+        """Nanoseconds of one call for each slot, prolonged by so many thousandths."""
         player, clock = self.player, time.perf_counter_ns
         spent = []
         for number in numbers:
@@ -104,6 +117,11 @@ class Rival:
             with self.user_code("the reference"):
                 started = clock()
                 result = player.call()
+                if handicap:
+                    until = clock()
+                    until += (until - started) * handicap // 1000
+                    while clock() < until:
+                        pass
                 spent.append(clock() - started)
             player.finish(number, result)
         return spent
@@ -122,8 +140,10 @@ def serve(channel: Any, rival: Rival) -> None:
             "open": rival.open,
             "load": rival.load,
             "bind": rival.bind,
-            "run": rival.run,
         }
+        if request.get("do") == "run":
+            rival.run(request, channel)
+            continue
         handler = handlers.get(str(request.get("do")))
         if handler is None:
             answer = {"error": f"unknown request {request.get('do')!r}", "kind": "protocol"}
