@@ -25,7 +25,7 @@ def prepare() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
     if sys.stderr is None:
-        sys.stderr = open(2, "w", closefd=False)  # noqa: PTH123, SIM115 (a descriptor, for good)
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115 (for good)
 
 
 def data(text: str) -> None:
