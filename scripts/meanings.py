@@ -7,12 +7,12 @@ from kernelwright.records.outcome import Decision, Outcome
 MEANING = {
     Outcome.PASSED: "every check of the rung passed, which at draft means that it was built and no "
     "more; only after a pass is there a time",
-    Outcome.PARSE_ERROR: "the file or its header cannot be read",
+    Outcome.PARSE_ERROR: "the file or its header cannot be read, or is too long",
     Outcome.BUILD_ERROR: "the compiler or the linker refused it; the log is kept",
     Outcome.BUILD_TIMEOUT: "the compiler did not end in time",
     Outcome.SIGNATURE_ERROR: "the entry is missing, or has another prototype than the task's",
     Outcome.RUNTIME_ERROR: "the kernel returned an error, or could not be loaded",
-    Outcome.TIMEOUT: "a call did not return before its deadline; the process was killed",
+    Outcome.TIMEOUT: "a call, or all calls together, passed the deadline; the process was killed",
     Outcome.WRONG_SHAPE: "an output has another shape than declared",
     Outcome.WRONG_DTYPE: "an output has another type than declared",
     Outcome.WRONG_VALUES: "an output is further from the float64 answer than the tolerance allows",
@@ -31,8 +31,8 @@ MEANING = {
     Outcome.OUT_OF_BOUNDS: "bytes beside a tensor were overwritten",
     Outcome.IMPLAUSIBLY_FAST: "faster than the device can move the compulsory bytes",
     Outcome.INSENSITIVE_TASK: "the task's own comparison would accept a wrong answer",
-    Outcome.CRASHED: "the process died by a signal or broke off",
-    Outcome.OUT_OF_MEMORY: "memory ran out within the limit",
+    Outcome.CRASHED: "the process died by a signal, which is named, or broke off",
+    Outcome.OUT_OF_MEMORY: "memory ran out, by the limit's or the system's own word",
     Outcome.UNSUPPORTED: "this candidate cannot be judged here, for example a missing library",
 }
 DECIDED = {
@@ -52,7 +52,7 @@ ENDINGS = {
 CODES = (
     (0, "done; for `optimize`: a confirmed improvement, or nothing left to win"),
     (1, "a fault of ours"),
-    (2, "usage, or something that must be installed or allowed; a hint says what"),
+    (2, "usage, or something to install, to allow or to make room for; a hint says what"),
     (3, "finished, but the answer is no"),
     (4, "a budget ended before any candidate was confirmed"),
     (130, "interrupted; a run can be resumed"),

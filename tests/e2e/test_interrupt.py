@@ -19,7 +19,7 @@ MOMENTS = [0.8, 1.2, 1.7, 2.3, 3.0, 4.0, 5.5, 7.5, 10.0]
 def left(folder):
     many = ", ".join(map(str, range(64)))
     source = GOOD.replace("[1, 2]", f"[1, 2]\n// tune.X = [{many}]")
-    folder.write("many.cpp", source.replace("return 0;", "volatile int x = X; return x - X;"))
+    folder.write("many.cpp", source.replace("return 0;", "volatile int kept = X; return kept - X;"))
     place = folder.path / "tmp"
     place.mkdir(exist_ok=True)
     place.chmod(0o777)

@@ -144,7 +144,7 @@ def _run(command: list[str], folder: Path | None = None) -> "subprocess.Complete
         return subprocess.run(
             command,
             cwd=folder,
-            env={**os.environ, "LC_ALL": "C"},
+            env={**os.environ, "LC_ALL": "C", **({"TMPDIR": os.fspath(folder)} if folder else {})},
             capture_output=True,
             text=True,
             errors="replace",
