@@ -74,8 +74,7 @@ class Channel:
         """
         number = secrets.token_hex(8)
         self.send({**request, "number": number}, fds)
-        answer, extra = self.receive(timeout)
-        _close(extra)
+        answer = self.message(timeout)
         if answer.pop("number", None) != number:
             raise ChannelMixed("an answer to another request")
         return answer
@@ -178,6 +177,12 @@ class Channel:
             _close(fds)
             raise
         return message, fds
+
+    def message(self, timeout: float) -> dict[str, Any]:
+        """The next message; descriptors that came with it are closed; raises as receive does."""
+        found, fds = self.receive(timeout)
+        _close(fds)
+        return found
 
     def _exactly(self, size: int, deadline: float | None, fds: list[int]) -> bytes:
         data = bytearray()

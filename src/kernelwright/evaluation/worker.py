@@ -4,43 +4,24 @@ A handle turns whatever its process does - answering, dying, hanging, talking no
 reply or a :class:`Finding`. It never trusts a number beyond its type and sign.
 """
 
-import array
 import math
-import os
 import secrets
 import signal
 import time
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kernelwright.checks.finding import Finding, Rejected
+from kernelwright.evaluation import report
 from kernelwright.evaluation.census import Census
 from kernelwright.evaluation.channel import Channel, ChannelError, ChannelMixed, ChannelTimeout
 from kernelwright.evaluation.guarded import signal_name
 from kernelwright.evaluation.memory import oom_kills
+from kernelwright.evaluation.report import Ran
 from kernelwright.evaluation.ring import Ring
 from kernelwright.records.evaluation import Sandbox
 from kernelwright.records.outcome import Outcome
 
 START_SECONDS = 60.0
-_TOKEN, _NS, _CODE = 8, 8, 4
-"""Bytes of a report's parts: token, nanoseconds of each call, return code of each call."""
-FAULT = bytes(_TOKEN)
-"""Token of a report that holds nothing; a message with the reason follows it."""
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What a worker claims of one block of calls, and what the verifier saw of it."""
-
-    ns: tuple[int, ...]
-    """The worker's own nanoseconds, call by call: a claim."""
-    wall_ns: int
-    """From the word to holding the report, by the verifier's clock."""
-    cpu_ns: int = 0
-    """Processor time of all threads of the worker during the block, by the kernel's account."""
-    idle_ns: int = 0
-    """Processor time that it used while it was to wait for the word."""
 
 
 class Process(Protocol):
@@ -94,13 +75,11 @@ class Worker:
             Rejected: it died or stayed silent.
         """
         try:
-            _, descriptors = self.channel.receive(timeout)
+            self.channel.message(timeout)
         except ChannelTimeout:
             raise Rejected(self._silence(timeout)) from None
         except ChannelError as problem:
             raise Rejected(self._death(str(problem))) from None
-        for descriptor in descriptors:
-            os.close(descriptor)
 
     def load(self, message: dict[str, Any], timeout: float) -> None:
         """Load the library or the rival that ``message`` names.
@@ -157,14 +136,14 @@ class Worker:
         token, slots = self._token, self._slots
         before = self.census.cpu_ns()
         started = time.perf_counter_ns()
-        report = self._report(_TOKEN + (_NS + _CODE) * len(slots), timeout)
+        told = self._told(report.size(len(slots)), timeout)
         wall = time.perf_counter_ns() - started
         used = max(self.census.cpu_ns() - before, 0)
         idle = max(before - self._armed_ns, 0)
-        if report[:_TOKEN] != token:
-            raise Rejected(self._refused() if report[:_TOKEN] == FAULT else self._forgery())
-        ns = array.array("q", report[_TOKEN : _TOKEN + _NS * len(slots)]).tolist()
-        codes = array.array("i", report[_TOKEN + _NS * len(slots) :]).tolist()
+        read = report.parse(told, token, len(slots))
+        if read is None:
+            raise Rejected(self._refused() if report.is_fault(told) else self._forgery())
+        ns, codes = read
         failed = [code for code in codes if code != 0]
         if failed:
             reason = f"{self.label} returned error code {failed[0]}"
@@ -174,7 +153,7 @@ class Worker:
             raise Rejected(Finding(Outcome.CLOCK_DISAGREEMENT, reason))
         return Ran(tuple(ns), wall, used, idle)
 
-    def _report(self, size: int, timeout: float) -> bytes:
+    def _told(self, size: int, timeout: float) -> bytes:
         allowed = min(timeout, self.until - time.monotonic())
         try:
             self.channel.go()
@@ -187,12 +166,9 @@ class Worker:
     def _refused(self) -> Finding:
         """Why a block ended without a report: the explanation follows it."""
         try:
-            answer, descriptors = self.channel.receive(START_SECONDS)
+            return self._refusal(self.channel.message(START_SECONDS))
         except ChannelError as problem:
             return self._death(str(problem))
-        for descriptor in descriptors:
-            os.close(descriptor)
-        return self._refusal(answer)
 
     def close(self) -> None:
         """Kill the process and close the channel."""

@@ -11,7 +11,7 @@ from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.evaluation.places import OTHERS, Places
 from kernelwright.evaluation.ring import Inputs, Ring
 from kernelwright.evaluation.sides import CandidateSide, RingSide
-from kernelwright.evaluation.worker import Ran
+from kernelwright.evaluation.report import Ran
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.rung import Rung, RungPlan
 from kernelwright.records.task import Case, Shaped

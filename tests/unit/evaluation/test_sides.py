@@ -6,7 +6,7 @@ import pytest
 from kernelwright.checks.finding import Rejected
 from kernelwright.evaluation.ring import Inputs, Ring
 from kernelwright.evaluation.sides import RingSide
-from kernelwright.evaluation.worker import Ran
+from kernelwright.evaluation.report import Ran
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Case, Shaped
 

@@ -1,0 +1,43 @@
+"""What a worker reports of a block of calls: bytes, so that reporting takes next to no time.
+
+``token``, then nanoseconds of each call (int64), then return codes (int32). A token of zeros says
+that there is nothing to report; a message with the reason follows.
+"""
+
+import array
+from dataclasses import dataclass
+
+TOKEN = 8
+_NS, _CODE = 8, 4
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a worker claims of one block of calls, and what the verifier saw of it."""
+
+    ns: tuple[int, ...]
+    """The worker's own nanoseconds, call by call: a claim."""
+    wall_ns: int
+    """From the word to holding the report, by the verifier's clock."""
+    cpu_ns: int = 0
+    """Processor time of all threads of the worker during the block, by the kernel's account."""
+    idle_ns: int = 0
+    """Processor time that it used while it was to wait for the word."""
+
+
+def size(calls: int) -> int:
+    """Bytes of a report of so many calls."""
+    return TOKEN + (_NS + _CODE) * calls
+
+
+def parse(told: bytes, token: bytes, calls: int) -> tuple[list[int], list[int]] | None:
+    """Nanoseconds and codes, or None if it is not the report that was asked for."""
+    if told[:TOKEN] != token:
+        return None
+    middle = TOKEN + _NS * calls
+    return array.array("q", told[TOKEN:middle]).tolist(), array.array("i", told[middle:]).tolist()
+
+
+def is_fault(told: bytes) -> bool:
+    """Whether it says that there is nothing to report."""
+    return told[:TOKEN] == bytes(TOKEN)
