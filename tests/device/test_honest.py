@@ -23,8 +23,6 @@ SEED, TASKS, EACH = 20260301, 5, 4
 SAMPLE = corpus.sample(SEED, TASKS, EACH)
 
 
-
-
 class Courts:
     """One session at a time, kept while the task stays the same."""
 

@@ -18,6 +18,8 @@ MAX_BYTES = 8 << 20
 ORDER_BYTES = 64 << 20
 """Cap for what a trusted process is told: sources in JSON may take six bytes a letter."""
 MAX_FDS = 8
+GO, STAND_DOWN = b"g", b"x"
+"""What a worker that is armed waits for."""
 _LENGTH = struct.Struct("<I")
 
 
@@ -87,24 +89,13 @@ class Channel:
         """
         self.send({**answer, "number": request.get("number")})
 
-    def go(self) -> None:
-        """Give the word to a worker that is armed; see :class:`Worker`.
+    def told_to_go(self) -> bool:
+        """Wait for the one byte that starts a block of calls, or calls it off.
 
         Raises:
             ChannelError: the other side is gone.
         """
-        try:
-            self.sock.sendall(b"g")
-        except OSError as problem:
-            raise ChannelError(f"cannot send: {problem}") from problem
-
-    def told_to_go(self) -> None:
-        """Wait for the word.
-
-        Raises:
-            ChannelError: the other side is gone.
-        """
-        self._exactly(1, None, [])
+        return self._exactly(1, None, []) == GO
 
     def raw(self, data: bytes) -> None:
         """Send bytes as they are.

@@ -136,7 +136,7 @@ def _time(
             workload=case.workload,
             time_us=summarize(pairs.candidate_us),
             noop_us=bench.noop_us,
-            clocks=places.clocks,
+            clocks=places.clocks.medians(),
             samples_us=tuple(pairs.candidate_us) if job.keep_samples else (),
         )
     if measured is None:

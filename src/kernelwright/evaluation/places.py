@@ -8,6 +8,7 @@ that away, so a number that is to be reported comes from several.
 from collections.abc import Callable
 
 from kernelwright.evaluation.bench import Bench
+from kernelwright.evaluation.clocks import Clocks
 from kernelwright.evaluation.sides import CandidateSide, RingSide
 from kernelwright.evaluation.trial import Trial
 from kernelwright.evaluation.worker import Worker
@@ -54,8 +55,8 @@ class Places:
         self.workload = case.workload
         full = baseline == bench.against(job.against)
         self.count = job.plan.placements if full else min(job.plan.placements, OTHERS)
-        self.clocks: dict[str, float] = {}
-        """Of the last place that was left."""
+        self.clocks = Clocks()
+        """Of all places together: in one of them there may be few blocks."""
 
     def __call__(self) -> tuple[CandidateSide, RingSide]:
         """The next place's sides; the place before is left.
@@ -64,7 +65,7 @@ class Places:
             Rejected: the candidate failed a check on leaving, or in its new process.
         """
         if self._sides is not None:
-            self.leave()
+            self._move_out()
             self._trial.move(self._settle())
             self._bench.move(self._case)
         self._number += 1
@@ -78,6 +79,7 @@ class Places:
         side = CandidateSide(
             self._trial.worker, ring, base, secret, self._bench.flush, self._trial.deadline
         )
+        side.clocks = self.clocks
         plan = self._job.plan
         share = min(plan.checked_share, MOST_CHECKED / self._looks[-1])
         blocks = min(max(self._looks[0] // self.count, 1), 10)
@@ -87,13 +89,16 @@ class Places:
         return self._sides
 
     def leave(self) -> None:
-        """Make the checks that are due when a place is left.
+        """Make the checks that are due when the last place is left.
 
         Raises:
             Rejected: a call was wrong, or the clocks disagree.
         """
         if self._sides is not None:
-            side, _ = self._sides
-            side.finish()
-            self.clocks = side.clocks()
+            self._move_out()
+            self.clocks.check()
+
+    def _move_out(self) -> None:
+        if self._sides is not None:
+            self._sides[0].finish()
             self._sides = None

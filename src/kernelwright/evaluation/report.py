@@ -6,9 +6,21 @@ that there is nothing to report; a message with the reason follows.
 
 import array
 from dataclasses import dataclass
+from typing import Any
+
+from kernelwright.checks.finding import Finding
+from kernelwright.records.outcome import Outcome
 
 TOKEN = 8
 _NS, _CODE = 8, 4
+_OUTCOMES = {
+    "missing_symbol": Outcome.SIGNATURE_ERROR,
+    "load_failed": Outcome.BUILD_ERROR,
+    "out_of_memory": Outcome.OUT_OF_MEMORY,
+    "missing_torch": Outcome.UNSUPPORTED,
+    "unavailable": Outcome.UNSUPPORTED,
+}
+"""What a worker's refusal means, by the kind that it gives."""
 
 
 @dataclass(frozen=True)
@@ -41,3 +53,20 @@ def parse(told: bytes, token: bytes, calls: int) -> tuple[list[int], list[int]] 
 def is_fault(told: bytes) -> bool:
     """Whether it says that there is nothing to report."""
     return told[:TOKEN] == bytes(TOKEN)
+
+
+def refusal(label: str, answer: dict[str, Any]) -> Finding:
+    """What an answer with an error in it means.
+
+    Args:
+        label: who answered.
+        answer: untrusted.
+    """
+    kind, text = _plain(answer.get("kind", "")), _plain(answer.get("error", ""))
+    outcome = _OUTCOMES.get(kind, Outcome.RUNTIME_ERROR)
+    return Finding(outcome, f"{label}: {text}", {"kind": kind})
+
+
+def _plain(text: object) -> str:
+    """Untrusted text that can be stored and printed: no lone surrogates, not too long."""
+    return str(text)[:2000].encode("utf-8", "replace").decode()

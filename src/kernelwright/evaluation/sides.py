@@ -6,22 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
 from kernelwright.checks.correctness import judge
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.errors import JudgeError, TaskError
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.arena import Array
+from kernelwright.evaluation.clocks import Clocks
 from kernelwright.evaluation.ring import POISONS, Ring
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.outcome import Outcome
 
-CLOCK_SLACK_US = 300.0
-CLOCK_SHARE = 0.02
-"""What the verifier may see of a block beyond what the worker claims: waking up and reporting."""
-IDLE_US = 300.0
-"""Processor time that a worker may use while it waits for the word to begin a block."""
 LATE_SECONDS = 0.1
 """How long a wrong output is given to become right, which tells deferred work from wrong work."""
 
@@ -56,21 +50,15 @@ class RingSide:
         self.flush = flush
         self.deadline = deadline
         self.handicap = handicap
-        self._armed = False
         self.blocks = 0
-        self.wall_us: list[float] = []
-        self.claimed_us: list[float] = []
-        self.cpu_us: list[float] = []
-        self.idle_us: list[float] = []
-        """Processor time used while waiting for the word."""
+        self.clocks = Clocks()
 
     def ready(self) -> None:
         """Arm the worker for the next block, before the contents of that block exist."""
-        if not self._armed:
+        if self.worker.armed_for is not self:
             order = list(range(self.ring.slots))
             random.shuffle(order)
-            self.worker.arm(order, self.deadline, handicap=self.handicap)
-            self._armed = True
+            self.worker.arm(order, self.deadline, self, handicap=self.handicap)
 
     def block(self) -> float:
         """Run every slot once on fresh contents, in a drawn order; mean microseconds a call.
@@ -78,60 +66,18 @@ class RingSide:
         The mean, not the median: a call that does the work of all others gains nothing.
         """
         self.ready()
-        self._armed = False
         self.ring.inputs.freshen(self.blocks, self.base, self.secret)
         for slot in range(self.ring.slots):
             self.ring.poison(slot, POISONS[(self.blocks + slot) % 2])
         self.flush()
         ran = self.worker.go(self.deadline)
-        self.wall_us.append(ran.wall_ns / self.ring.slots / 1e3)
-        self.claimed_us.append(sum(ran.ns) / self.ring.slots / 1e3)
-        self.cpu_us.append(ran.cpu_ns / self.ring.slots / 1e3)
-        self.idle_us.append(ran.idle_ns / 1e3)
+        claimed_us = self.clocks.add(ran)
         self.after()
         self.blocks += 1
-        return self.claimed_us[-1]
+        return claimed_us
 
     def after(self) -> None:
         """Hook between blocks; a rival of ours is not inspected."""
-
-    @property
-    def excess_us(self) -> float:
-        """Microseconds a call that the verifier saw beyond what the worker claims.
-
-        The lower quartile of the blocks: on a busy machine a worker may wait to be woken in
-        most of them, whereas work that is hidden from the worker's clock is there in all.
-        """
-        return float(np.quantile(np.subtract(self.wall_us, self.claimed_us), 0.25))
-
-    def clocks(self) -> dict[str, float]:
-        """Median microseconds a call by each clock, and of processor time between two blocks.
-
-        Raises:
-            Rejected: the two clocks disagree by more than asking and reporting explain, or the
-                worker worked while nothing was asked of it.
-        """
-        worker, wall = float(np.median(self.claimed_us)), float(np.median(self.wall_us))
-        allowed = CLOCK_SLACK_US / self.ring.slots + CLOCK_SHARE * worker
-        if self.excess_us > allowed:
-            reason = f"the worker claims {worker:.4g} us a call, the verifier saw {wall:.4g} us"
-            evidence = {
-                "worker_us": worker,
-                "wall_us": wall,
-                "excess_us": self.excess_us,
-                "allowed_excess_us": allowed,
-            }
-            raise Rejected(Finding(Outcome.CLOCK_DISAGREEMENT, reason, evidence))
-        idle = float(np.median(self.idle_us))
-        block = worker * self.ring.slots
-        if idle > IDLE_US:
-            reason = (
-                f"the worker used {idle:.4g} us of processor time before blocks of "
-                f"{block:.4g} us, when nothing was asked of it yet"
-            )
-            evidence = {"idle_us": idle, "block_us": block}
-            raise Rejected(Finding(Outcome.DEFERRED_WORK, reason, evidence))
-        return {"worker": worker, "wall": wall, "cpu": float(np.median(self.cpu_us)), "idle": idle}
 
 
 class RivalSide(RingSide):

@@ -13,10 +13,17 @@ from typing import Any, Protocol
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.evaluation import report
 from kernelwright.evaluation.census import Census
-from kernelwright.evaluation.channel import Channel, ChannelError, ChannelMixed, ChannelTimeout
+from kernelwright.evaluation.channel import (
+    GO,
+    STAND_DOWN,
+    Channel,
+    ChannelError,
+    ChannelMixed,
+    ChannelTimeout,
+)
 from kernelwright.evaluation.guarded import signal_name
 from kernelwright.evaluation.memory import oom_kills
-from kernelwright.evaluation.report import Ran
+from kernelwright.evaluation.report import Ran, refusal
 from kernelwright.evaluation.ring import Ring
 from kernelwright.records.evaluation import Sandbox
 from kernelwright.records.outcome import Outcome
@@ -60,6 +67,8 @@ class Worker:
         self._oom_kills = oom_kills()
         self._census: Census | None = None
         self._token, self._slots, self._armed_ns = b"", list[int](), 0
+        self.armed_for: object = None
+        """Whose block it is ready to run; None while it waits for a request."""
 
     @property
     def census(self) -> Census:
@@ -104,10 +113,12 @@ class Worker:
 
     def run(self, slots: list[int], timeout: float) -> Ran:
         """Call the kernel once for each slot, in order; see :meth:`go`."""
-        self.arm(slots, timeout)
+        self.arm(slots, timeout, self)
         return self.go(timeout)
 
-    def arm(self, slots: list[int], timeout: float, *, handicap: float = 0.0) -> None:
+    def arm(
+        self, slots: list[int], timeout: float, whose: object, *, handicap: float = 0.0
+    ) -> None:
         """Let the worker prepare a block of calls, and wait for the word.
 
         Before the contents of the block exist, so that until the word there is nothing to do for
@@ -116,6 +127,7 @@ class Worker:
         Args:
             slots: which argument sets.
             timeout: seconds.
+            whose: who will give the word.
             handicap: share of its own time by which a trusted worker prolongs every call.
 
         Raises:
@@ -124,6 +136,7 @@ class Worker:
         self._token, self._slots = secrets.token_bytes(8), slots
         order = {"do": "run", "slots": slots, "token": self._token.hex()}
         self._ask({**order, "handicap": round(1000 * handicap)}, timeout)
+        self.armed_for = whose
         self._armed_ns = self.census.cpu_ns()
 
     def go(self, timeout: float) -> Ran:
@@ -134,6 +147,7 @@ class Worker:
                 code other than 0.
         """
         token, slots = self._token, self._slots
+        self.armed_for = None
         before = self.census.cpu_ns()
         started = time.perf_counter_ns()
         told = self._told(report.size(len(slots)), timeout)
@@ -156,7 +170,7 @@ class Worker:
     def _told(self, size: int, timeout: float) -> bytes:
         allowed = min(timeout, self.until - time.monotonic())
         try:
-            self.channel.go()
+            self.channel.raw(GO)
             return self.channel.report(size, max(allowed, 0.0))
         except ChannelTimeout:
             raise Rejected(self._silence(timeout, whole=allowed < timeout)) from None
@@ -166,7 +180,7 @@ class Worker:
     def _refused(self) -> Finding:
         """Why a block ended without a report: the explanation follows it."""
         try:
-            return self._refusal(self.channel.message(START_SECONDS))
+            return refusal(self.label, self.channel.message(START_SECONDS))
         except ChannelError as problem:
             return self._death(str(problem))
 
@@ -180,6 +194,9 @@ class Worker:
     ) -> dict[str, Any]:
         allowed = min(timeout, self.until - time.monotonic())
         try:
+            if self.armed_for is not None:
+                self.armed_for = None
+                self.channel.raw(STAND_DOWN)
             answer = self.channel.ask(message, max(allowed, 0.0), fds)
         except ChannelTimeout:
             raise Rejected(self._silence(timeout, whole=allowed < timeout)) from None
@@ -188,7 +205,7 @@ class Worker:
         except ChannelError as problem:
             raise Rejected(self._death(str(problem))) from None
         if "error" in answer:
-            raise Rejected(self._refusal(answer))
+            raise Rejected(refusal(self.label, answer))
         return answer
 
     def _silence(self, seconds: float, *, whole: bool = False) -> Finding:
@@ -202,18 +219,6 @@ class Worker:
     def _forgery(self) -> Finding:
         self.process.kill()
         return Finding(Outcome.TAMPERING, f"{self.label} sent a forged report")
-
-    def _refusal(self, answer: dict[str, Any]) -> Finding:
-        kind, text = _plain(answer.get("kind", "")), _plain(answer.get("error", ""))
-        outcomes = {
-            "missing_symbol": Outcome.SIGNATURE_ERROR,
-            "load_failed": Outcome.BUILD_ERROR,
-            "out_of_memory": Outcome.OUT_OF_MEMORY,
-            "missing_torch": Outcome.UNSUPPORTED,
-            "unavailable": Outcome.UNSUPPORTED,
-        }
-        outcome = outcomes.get(kind, Outcome.RUNTIME_ERROR)
-        return Finding(outcome, f"{self.label}: {text}", {"kind": kind})
 
     def _death(self, problem: str = "") -> Finding:
         code = _wait(self.process, 2.0)
@@ -234,11 +239,6 @@ class Worker:
             return Finding(Outcome.OUT_OF_MEMORY, reason, {**evidence, "oom_kills": kills})
         reason = f"{self.label} crashed with {signal_name(-code)}"
         return Finding(Outcome.CRASHED, reason, evidence)
-
-
-def _plain(text: object) -> str:
-    """Untrusted text that can be stored and printed: no lone surrogates, not too long."""
-    return str(text)[:2000].encode("utf-8", "replace").decode()
 
 
 def _wait(process: Process, seconds: float) -> int | None:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from kernelwright.checks.finding import Rejected
+from kernelwright.evaluation.report import Ran
 from kernelwright.evaluation.ring import Inputs, Ring
 from kernelwright.evaluation.sides import RingSide
-from kernelwright.evaluation.report import Ran
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Case, Shaped
 
@@ -17,10 +17,14 @@ class Claims:
     def __init__(self, ns, wall_ns, idle_ns=0):
         self.ns, self.wall_ns, self.idle_ns, self.orders = ns, wall_ns, idle_ns, []
 
-    def arm(self, order, deadline, *, handicap):
+    armed_for = None
+
+    def arm(self, order, deadline, whose, *, handicap):
         self.orders.append(list(order))
+        self.armed_for = whose
 
     def go(self, deadline):
+        self.armed_for = None
         return Ran(tuple(self.ns), self.wall_ns, 0, self.idle_ns)
 
 
@@ -59,9 +63,10 @@ def test_hidden_time_is_a_disagreement_of_clocks_and_waiting_now_and_then_is_not
         hiding.block()
         waiting.worker.wall_ns = 6000 if number % 3 == 0 else 5_000_000
         waiting.block()
-    assert waiting.clocks()["worker"] == 1.0
+    assert waiting.clocks.medians()["worker"] == 1.0
+    waiting.clocks.check()
     with pytest.raises(Rejected) as rejected:
-        hiding.clocks()
+        hiding.clocks.check()
     assert rejected.value.finding.outcome is Outcome.CLOCK_DISAGREEMENT
 
 
@@ -72,9 +77,10 @@ def test_work_before_the_word_is_deferred_work_and_a_hiccup_is_not():
         early.block()
         hiccup.worker.idle_ns = 9_000_000 if number % 3 == 0 else 0
         hiccup.block()
-    assert hiccup.clocks()["idle"] == 0
+    assert hiccup.clocks.medians()["idle"] == 0
+    hiccup.clocks.check()
     with pytest.raises(Rejected) as rejected:
-        early.clocks()
+        early.clocks.check()
     assert rejected.value.finding.outcome is Outcome.DEFERRED_WORK
 
 

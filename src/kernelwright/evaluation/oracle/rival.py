@@ -93,7 +93,8 @@ class Rival:
 
         slots, token = request["slots"], bytes.fromhex(request["token"])
         channel.reply(request, {"armed": True})
-        channel.told_to_go()
+        if not channel.told_to_go():
+            return
         try:
             if self.player is None:
                 raise self.fault("unavailable", "no baseline is loaded")
