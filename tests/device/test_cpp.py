@@ -79,6 +79,14 @@ def test_what_is_built_works(cpp):
     assert cpp.toolchain.version == result.build.compiler
 
 
+def test_a_source_that_is_too_long_never_meets_the_compiler(cpp):
+    short = make_candidate(SCALE, "cpp")
+    long = short.model_copy(update={"source": SCALE + "//" + "x" * (1 << 20)})
+    result = cpp.build(long, entry="scale")
+    assert result.outcome is Outcome.PARSE_ERROR
+    assert "more than 1 MiB" in result.reason
+
+
 def test_values_arrive_unharmed(cpp):
     text = 'a "b" \\c ?? é'
     result = build(cpp, SCALE, {"FACTOR": -3, "LABEL": text})

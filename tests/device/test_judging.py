@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernelwright.errors import PrerequisiteError
+from kernelwright.errors import PrerequisiteError, UserError
 from kernelwright.executors.local import LocalExecutor
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.rung import Rung
@@ -202,3 +202,39 @@ def test_a_nuisance_cannot_stop_the_judge(court, text):
 
 def test_two_sandboxes_off_and_auto_agree(court):
     assert court.judge(judging.LOOP, sandbox="off").outcome is Outcome.PASSED
+
+
+UNRELIABLE = """
+import os
+calls = 0
+def blend(xp, x, s, alpha):
+    global calls
+    calls += 1
+    if calls > 150 and "KERNELWRIGHT_ORACLE" not in os.environ:
+        {text}
+    shifted = x - xp.max(x, axis=-1, keepdims=True)
+    return alpha * xp.exp(shifted) + s[:, None], xp.sum(x * x, axis=-1)
+"""
+
+
+@pytest.mark.parametrize(
+    "text", ["os._exit(0)", "os.closerange(0, 4096)", "os.kill(0, 9)", "raise OSError('late')"]
+)
+def test_a_reference_that_breaks_as_a_baseline_is_a_fault_of_the_task(tmp_path, text):
+    source = UNRELIABLE.format(text=text)
+    reference = {"kind": "array", "entry": "blend", "source": source}
+    executor = LocalExecutor(threads=2, cache=tmp_path, baselines=("numpy",))
+    try:
+        with pytest.raises(UserError) as problem:
+            unreliable(executor, judging.task(reference=reference))
+    finally:
+        executor.close()
+    assert problem.value.hint
+    assert "(numpy)" in problem.value.message
+
+
+def unreliable(executor, task):
+    """Looks until the baseline breaks."""
+    court = judging.Court(executor, task)
+    for _ in range(20):
+        court.judge(judging.LOOP)

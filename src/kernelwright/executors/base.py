@@ -12,6 +12,7 @@ class Executor(Protocol):
 
     The caller submits at most ``capacity(rung)`` jobs of a kind at a time (drafts on one side,
     looks that hold the device on the other) and takes answers in the order in which they come.
+    A look is compared with the baseline that its job names, or else with the strongest.
     """
 
     simulated: bool

@@ -4,6 +4,7 @@ The loop itself is :meth:`kernelwright.search.work.Work.go_on`; the decisions ar
 :class:`kernelwright.search.scheduler.Scheduler`'s.
 """
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -29,6 +30,8 @@ from kernelwright.store.rows import readable
 from kernelwright.store.step import content_hash
 from kernelwright.store.store import Store
 from kernelwright.store.writer import Writer
+
+_log = logging.getLogger(__name__)
 
 
 def start_run(
@@ -178,7 +181,10 @@ def _begin(store: Store, run: Run) -> tuple[Task, Scheduler, Journal]:
 
 def _ended(store: Store, run_id: str, watcher: Observer) -> RunSummary:
     if store.keeps_files:
-        folders.export(store, run_id, best_file=best_file)
+        try:
+            folders.export(store, run_id, best_file=best_file)
+        except StoreError as problem:  # the run is over, and its answer is due
+            _log.warning("%s; %s", problem.message, problem.hint)
     summary = summarise(store, run_id)
     watcher.stopped(summary)
     return summary

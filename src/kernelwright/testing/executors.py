@@ -80,6 +80,22 @@ class ExecutorContract:
         finally:
             executor.close()
 
+    def test_a_look_is_compared_with_the_baseline_that_is_named(self) -> None:
+        """Numbers of one run must stand beside each other, whatever is the strongest by now."""
+        executor = self.make()
+        try:
+            session = executor.open(self.task())
+            named = [one.name for one in session.baselines if one.time_us]
+            for number, name in enumerate(named):
+                self.judged(executor, 2 * number, self.good(), Rung.DRAFT)
+                job = self.job(2 * number + 1, self.good(), Rung.SMOKE)
+                executor.submit(job.model_copy(update={"against": name}))
+                answer = executor.wait(PATIENCE_S)
+                assert answer is not None, "no answer"
+                assert {one.baseline for one in answer.evaluation.comparisons} == {name}
+        finally:
+            executor.close()
+
     def test_equal_binaries_are_recognised(self) -> None:
         """A draft names its binary, the same one each time."""
         executor = self.make()

@@ -92,6 +92,19 @@ def test_a_folder_that_cannot_be_written_is_explained(finished, tmp_path):
     assert "runs export" in problem.value.hint
 
 
+def test_a_run_that_is_over_is_told_although_its_folder_cannot_be_written(tmp_path, caplog):
+    (tmp_path / "runs").write_text("taken")
+    store = Store.open(str(tmp_path / "store.db"))
+    executor = SimulatedExecutor()
+    spec = RunSpec(task="", device="cpu", proposers=("tune",), effort="quick", threads=1)
+    start = made_up_candidates(2)
+    done = start_run(store, executor, made_up_task(), spec, start=start, clock=executor.clock)
+    assert done.run.status in ("improved", "no_improvement")
+    assert "cannot be written" in caplog.text
+    assert "runs export" in caplog.text
+    store.close()
+
+
 def test_toml_of_awkward_text():
     table = {"a": 'quote " \\ \n é \x07', "b": [1, "x"], "none": None, "t": {"c d": True}}
     parsed = tomllib.loads(to_toml(table))

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import NoReturn
 
 PDEATHSIG, DUMPABLE, SUBREAPER = 1, 4, 36
+MOST_FILES = 1 << 20
+"""Where as many as one likes may be open, closing each of them would take minutes."""
 LOOK = os.WEXITED | os.WNOHANG | os.WNOWAIT
 _LIBC = ctypes.CDLL(None)
 
@@ -46,7 +48,7 @@ def _watch(process: int, lifeline: int) -> NoReturn:
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)
     os.closerange(3, lifeline)
-    os.closerange(lifeline + 1, os.sysconf("SC_OPEN_MAX"))
+    os.closerange(lifeline + 1, min(os.sysconf("SC_OPEN_MAX"), MOST_FILES))
     ready = select.poll()
     ready.register(lifeline, select.POLLIN)
     try:
