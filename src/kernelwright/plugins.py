@@ -17,7 +17,10 @@ from kernelwright.errors import PrerequisiteError, UsageError
 Kind = Literal["languages", "proposers", "parents", "executors", "exporters", "formats"]
 
 BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
-    "languages": {"cpp": "kernelwright.languages.cpp:Cpp"},
+    "languages": {
+        "cpp": "kernelwright.languages.cpp:Cpp",
+        "torch": "kernelwright.languages.torch:Torch",
+    },
     "proposers": {
         "experts": "kernelwright.proposers.experts:Experts",
         "tune": "kernelwright.proposers.tune:Tune",

@@ -121,7 +121,7 @@ class Oracle:
         layout = plan(_dense(given))
         arena = Arena.create(layout.nbytes)
         try:
-            self._about(case, arena, {"do": "generate", "seed": seed, "layout": layout.to_json()})
+            self.about(case, arena, {"do": "generate", "seed": seed, "layout": layout.to_json()})
             for place in layout.tensors:
                 views[place.name][...] = arena.view(place)
         finally:
@@ -154,7 +154,7 @@ class Oracle:
         arena = self._shared(end)
         for place in layout.tensors:
             arena.view(place)[...] = contents[place.name]
-        answer = self._about(
+        answer = self.about(
             case,
             arena,
             {
@@ -204,7 +204,7 @@ class Oracle:
             self._process = OracleProcess(self.python)
         return self._process
 
-    def _about(self, case: Case, arena: Arena, message: dict[str, Any]) -> dict[str, Any]:
+    def about(self, case: Case, arena: Arena, message: dict[str, Any]) -> dict[str, Any]:
         """Ask about the loaded task; loads it again if the process is new."""
         if self._task is None:
             raise JudgeError("no task was loaded into the oracle")

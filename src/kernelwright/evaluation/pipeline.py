@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.devices.roofline import roofline
 from kernelwright.errors import JudgeError
 from kernelwright.evaluation import stages
 from kernelwright.evaluation.bench import Bench
+from kernelwright.evaluation.entrants import Entrant
 from kernelwright.evaluation.places import Places
 from kernelwright.evaluation.trial import LEAST_DEADLINE, Trial
 from kernelwright.evaluation.worker import Worker
@@ -24,14 +24,13 @@ from kernelwright.timing.statistics import summarize
 COMPARE_SECONDS = 20.0
 
 
-def judge(job: JudgeJob, bench: Bench, library: Path, start: Callable[[], Worker]) -> Evaluation:
+def judge(job: JudgeJob, bench: Bench, entrant: Entrant) -> Evaluation:
     """The verdict on one candidate.
 
     Args:
         job: the candidate and the plan of the rung.
         bench: opened for the job's task.
-        library: the built candidate.
-        start: gives a fresh worker, ready.
+        entrant: the built candidate.
     """
     started = time.monotonic()
     trial: Trial | None = None
@@ -40,24 +39,25 @@ def judge(job: JudgeJob, bench: Bench, library: Path, start: Callable[[], Worker
     comparisons: list[Comparison] = []
 
     def settle() -> Worker:
-        worker = start()
+        worker = entrant.start()
         try:
-            worker.load({"library": str(library), "entry": bench.task.entry}, LEAST_DEADLINE)
+            worker.load(entrant.load, LEAST_DEADLINE)
         except Rejected:
             worker.close()
             raise
         return worker
 
     try:
-        trial = Trial(bench.task, start(), bench.answers, bench.deadline(bench.cases.timed[0]))
+        deadline = bench.deadline(bench.cases.timed[0])
+        trial = Trial(bench.task, entrant.start(), bench.answers, deadline)
         with trial.check("load"):
-            trial.load(library)
+            trial.load(entrant.load)
         cases = _cases(job, bench)
         for stage in job.plan.stages:
             stages.run(stage, trial, cases, bench.private)
         for case in _timed(job, bench):
             with trial.check(f"time {case.workload}"):
-                measured, compared = _time(job, bench, trial, case, settle)
+                measured, compared = _time(job, bench, trial, case, settle, entrant.noop_us)
             measurements.append(measured)
             comparisons += compared
     except Rejected as rejection:
@@ -110,7 +110,12 @@ def _timed(job: JudgeJob, bench: Bench) -> list[Case]:
 
 
 def _time(
-    job: JudgeJob, bench: Bench, trial: Trial, case: Case, settle: Callable[[], Worker]
+    job: JudgeJob,
+    bench: Bench,
+    trial: Trial,
+    case: Case,
+    settle: Callable[[], Worker],
+    noop_us: float,
 ) -> tuple[Measurement, list[Comparison]]:
     """Time one workload against the strongest baseline, and against the others if asked."""
     others = [name for name in bench.times if name != bench.strongest]
@@ -126,7 +131,7 @@ def _time(
         measured = measured or Measurement(
             workload=case.workload,
             time_us=summarize(pairs.candidate_us),
-            noop_us=bench.noop_us,
+            noop_us=noop_us,
             clocks=places.clocks,
             samples_us=tuple(pairs.candidate_us) if job.keep_samples else (),
         )

@@ -13,7 +13,8 @@ from kernelwright import sandbox
 from kernelwright.checks.finding import Rejected
 from kernelwright.evaluation.channel import Channel
 from kernelwright.evaluation.ring import Ring
-from kernelwright.evaluation.worker import Process, Trusted, Worker
+from kernelwright.evaluation.trusted import Trusted
+from kernelwright.evaluation.worker import Process, Worker
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Task
 

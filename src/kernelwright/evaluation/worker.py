@@ -4,11 +4,9 @@ A handle turns whatever its process does - answering, dying, hanging, talking no
 reply or a :class:`Finding`. It never trusts a number beyond its type and sign.
 """
 
-import contextlib
 import os
 import secrets
 import signal
-import subprocess
 import time
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -20,6 +18,21 @@ from kernelwright.records.evaluation import Sandbox
 from kernelwright.records.outcome import Outcome
 
 START_SECONDS = 60.0
+OUTCOMES = {
+    "missing_symbol": Outcome.SIGNATURE_ERROR,
+    "signature": Outcome.SIGNATURE_ERROR,
+    "load_failed": Outcome.BUILD_ERROR,
+    "out_of_memory": Outcome.OUT_OF_MEMORY,
+    "missing_torch": Outcome.UNSUPPORTED,
+    "unavailable": Outcome.UNSUPPORTED,
+    "wrong_shape": Outcome.WRONG_SHAPE,
+    "wrong_dtype": Outcome.WRONG_DTYPE,
+    "state_mutated": Outcome.STATE_MUTATED,
+    "aliased_output": Outcome.ALIASED_OUTPUT,
+    "deferred_work": Outcome.DEFERRED_WORK,
+    "tampering": Outcome.TAMPERING,
+}
+"""By the kind that a worker gives; any other is a runtime error."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +76,8 @@ class Worker:
         self.channel = channel
         self.label = label
         self.sandbox = Sandbox()
+        self.labels: dict[str, Any] = {}
+        """What is worth telling about a candidate that passes."""
 
     def ready(self, timeout: float = START_SECONDS) -> None:
         """Wait until the process is up.
@@ -93,8 +108,16 @@ class Worker:
             self._ask(message, timeout, (arena.descriptor,))
         self._ask({"do": "bind", "slots": ring.arguments()}, timeout)
 
-    def run(self, slots: list[int], timeout: float) -> Ran:
+    def watch(self) -> None:
+        """Find out in the next run what the candidate calls, where its process can tell."""
+
+    def run(self, slots: list[int], timeout: float, **more: Any) -> Ran:
         """Call the kernel once for each slot, in order.
+
+        Args:
+            slots: which argument sets.
+            timeout: seconds that all of it may take.
+            more: what else the order says.
 
         Raises:
             Rejected: the process crashed, hung, answered nonsense, or the kernel returned a
@@ -102,7 +125,7 @@ class Worker:
         """
         nonce = secrets.token_hex(8)
         started = time.perf_counter_ns()
-        answer = self._ask({"do": "run", "nonce": nonce, "slots": slots}, timeout)
+        answer = self._ask({"do": "run", "nonce": nonce, "slots": slots, **more}, timeout)
         wall = time.perf_counter_ns() - started
         ns, codes = _integers(answer.get("ns"), slots), _integers(answer.get("codes"), slots)
         if answer.get("nonce") != nonce or ns is None or codes is None:
@@ -148,15 +171,10 @@ class Worker:
 
     def _refusal(self, answer: dict[str, Any]) -> Finding:
         kind, text = _plain(answer.get("kind", "")), _plain(answer.get("error", ""))
-        outcomes = {
-            "missing_symbol": Outcome.SIGNATURE_ERROR,
-            "load_failed": Outcome.BUILD_ERROR,
-            "out_of_memory": Outcome.OUT_OF_MEMORY,
-            "missing_torch": Outcome.UNSUPPORTED,
-            "unavailable": Outcome.UNSUPPORTED,
-        }
-        outcome = outcomes.get(kind, Outcome.RUNTIME_ERROR)
-        return Finding(outcome, f"{self.label}: {text}", {"kind": kind})
+        evidence = {"kind": kind}
+        evidence |= {name: _plain(answer[name]) for name in ("hint", "details") if answer.get(name)}
+        outcome = OUTCOMES.get(kind, Outcome.RUNTIME_ERROR)
+        return Finding(outcome, f"{self.label}: {text}", evidence)
 
     def _death(self, problem: str = "") -> Finding:
         code = _wait(self.process, 2.0)
@@ -201,46 +219,3 @@ def _wait(process: Process, seconds: float) -> int | None:
     while (code := process.poll()) is None and time.monotonic() < deadline:
         time.sleep(0.005)
     return code
-
-
-class Trusted:
-    """A process of ours, started plainly in its own process group.
-
-    Args:
-        command: program and arguments.
-        environment: the whole environment of the process.
-        descriptors: what it inherits.
-    """
-
-    def __init__(
-        self, command: list[str], environment: dict[str, str], descriptors: tuple[int, ...]
-    ) -> None:
-        self._process = subprocess.Popen(
-            command,
-            env=environment,
-            pass_fds=descriptors,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-
-    @property
-    def pid(self) -> int:
-        """Identity of the process."""
-        return self._process.pid
-
-    def poll(self) -> int | None:
-        """Exit code (negative: a signal), or None while it runs."""
-        return self._process.poll()
-
-    def kill(self) -> None:
-        """End it and its process group."""
-        if self._process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-
-    def tail(self, size: int = 2000) -> str:
-        """Nothing is kept of what it prints."""
-        return ""

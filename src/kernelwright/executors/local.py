@@ -180,7 +180,7 @@ class LocalExecutor:
         if self._judge is None:
             raise JudgeError("a look was asked for before the task was opened")
         with self._gate.measure():
-            evaluation = self._judge.judge(job, built.library)
+            evaluation = self._judge.judge(job, built.library, built.worker)
         return evaluation.model_copy(update={"build": built.build})
 
     def _confirm(self, job: JudgeJob) -> Evaluation:
@@ -195,7 +195,7 @@ class LocalExecutor:
                 self._fresh = self._new_judge()
                 try:
                     session = self._fresh.open(job.task, self._libraries, NAMES)
-                    evaluation = self._fresh.judge(job, built.library)
+                    evaluation = self._fresh.judge(job, built.library, built.worker)
                 finally:
                     self._fresh.close()
                     self._fresh = None

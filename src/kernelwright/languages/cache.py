@@ -22,7 +22,7 @@ from kernelwright.settings import Settings
 
 LARGEST_BYTES = 1 << 30
 _YOUNG_S = 3600.0
-_LIBRARY, _FACTS = "kernel.so", "facts.json"
+_FACTS = "facts.json"
 _log = logging.getLogger(__name__)
 
 
@@ -52,11 +52,15 @@ class Cache:
         folder: its home; created when missing. Where it cannot be written, or others could write
             to it, a private temporary folder serves until this process ends.
         largest_bytes: when the entries outgrow this, the longest unused go.
+        file: what a built library is called in its entry.
     """
 
-    def __init__(self, folder: Path, largest_bytes: int = LARGEST_BYTES) -> None:
+    def __init__(
+        self, folder: Path, largest_bytes: int = LARGEST_BYTES, file: str = "kernel.so"
+    ) -> None:
         self.folder = _usable(folder)
         self.largest_bytes = largest_bytes
+        self._file = file
         self._puts = 0
 
     def get(self, name: str) -> Entry | None:
@@ -64,7 +68,7 @@ class Cache:
         place = self._place(name)
         try:
             facts = json.loads((place / _FACTS).read_text(encoding="utf-8"))
-            data = (place / _LIBRARY).read_bytes()
+            data = (place / self._file).read_bytes()
             sound = facts["sha256"] == hashlib.sha256(data).hexdigest()
         except FileNotFoundError:
             sound = not place.exists()
@@ -79,7 +83,7 @@ class Cache:
             return None
         with contextlib.suppress(OSError):  # only its age would not be renewed
             os.utime(place)
-        return Entry(place / _LIBRARY, facts)
+        return Entry(place / self._file, facts)
 
     def put(self, name: str, library: bytes, facts: dict[str, Any]) -> Entry:
         """Keep a build; if another process was faster, its entry is returned.
@@ -92,8 +96,8 @@ class Cache:
         facts = {**facts, "sha256": hashlib.sha256(library).hexdigest()}
         fresh = Path(tempfile.mkdtemp(prefix="new-", dir=self.folder))
         try:
-            (fresh / _LIBRARY).write_bytes(library)
-            (fresh / _LIBRARY).chmod(0o555)
+            (fresh / self._file).write_bytes(library)
+            (fresh / self._file).chmod(0o555)
             (fresh / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
             fresh.chmod(0o755)
             try:
@@ -108,7 +112,7 @@ class Cache:
         self._puts += 1
         if self._puts % 64 == 0:
             self.prune()
-        return Entry(place / _LIBRARY, facts)
+        return Entry(place / self._file, facts)
 
     def prune(self) -> int:
         """Remove the longest unused entries of a cache that is too large; how many went.

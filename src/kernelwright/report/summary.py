@@ -8,6 +8,7 @@ from kernelwright.records.measurement import Comparison
 from kernelwright.records.rung import Rung
 from kernelwright.report import text
 from kernelwright.search.summary import RunSummary
+from kernelwright.store.folders import ENDINGS
 
 STATUS = {
     "running": "still running, or killed: resume goes on",
@@ -41,8 +42,8 @@ def paste(summary: RunSummary) -> list[str]:
     if summary.run.status in ("interrupted", "running"):
         return [f"kernelwright runs resume {run}"]
     if summary.best and summary.run.status in ("improved", "nothing_left_to_win"):
-        suffix = ".cpp" if summary.best.language == "cpp" else ".txt"
-        return [f"kernelwright ship {run} --as file --to {summary.task.name}{suffix}"]
+        name = f"{summary.task.name}.{ENDINGS[summary.best.language]}"
+        return [f"kernelwright ship {run} --as file --to {name}"]
     if summary.run.status == "budget":
         # Nothing was confirmed: what was seen cannot be shipped, but more time may do.
         minutes = 2 * (summary.run.spec.budget.minutes or 1.5)

@@ -29,6 +29,7 @@ from kernelwright.records.task import (
 )
 from kernelwright.tasks.memory import check_memory
 from kernelwright.tasks.notes import notes
+from kernelwright.tasks.python_form import python_form
 
 CPP_TYPES = {
     "float64": "double", "float32": "float", "float16": "_Float16", "bfloat16": "uint16_t",
@@ -163,7 +164,8 @@ def prototype(
         raise TaskError(f"task {task.name!r} has no workload")
     case = resolve(task, found)
     if language in ("triton", "torch"):
-        return _python_form(task, case)
+        names = [item.name for item in arguments(case) if item.kind != "strides"]
+        return python_form(task, language, notes(task, case), names)
     return _c_form(task, case, language, workspace)
 
 
@@ -200,12 +202,6 @@ def _c_form(task: Task, case: Case, language: str, workspace: bool) -> str:
         words.append("cudaStream_t stream")
     lines = [f"// {line}" for line in notes(task, case)]
     return "\n".join([*lines, f'extern "C" int {task.entry}({", ".join(words)});'])
-
-
-def _python_form(task: Task, case: Case) -> str:
-    words = [item.name for item in arguments(case) if item.kind != "strides"]
-    lines = [f"# {line}" for line in notes(task, case)]
-    return "\n".join([*lines, f"def {task.entry}({', '.join(words)}): ..."])
 
 
 def _shaped(item: Tensor, types: dict[str, str], known: dict[str, int]) -> Shaped:

@@ -214,7 +214,7 @@ def _torch() -> Finding:
         return Finding(
             name="torch",
             state="missing",
-            detail="only for tasks and baselines written in torch",
+            detail="only for tasks, kernels and baselines written in torch",
             mend="pip install torch",
             optional=True,
         )

@@ -1,5 +1,6 @@
 """What a verb opens before it works: store, executor, task, the user's own candidates."""
 
+import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -22,7 +23,7 @@ from kernelwright.tasks.load import load_task
 from kernelwright.verbs.base import read_source
 
 LANGUAGES = {
-    ".cpp": "cpp", ".cc": "cpp", ".cxx": "cpp", ".c++": "cpp", ".cu": "cuda", ".py": "triton",
+    ".cpp": "cpp", ".cc": "cpp", ".cxx": "cpp", ".c++": "cpp", ".cu": "cuda", ".py": "torch",
 }  # fmt: skip
 """Languages by the ending of a file."""
 TaskSpec = str | Path | Callable[..., Any]
@@ -147,7 +148,7 @@ def candidate(
         HeaderError: its header cannot be read; names the file.
     """
     inline = isinstance(origin, str) and "\n" in origin
-    path = Path("candidate.cpp" if inline else origin)
+    path = Path(f"candidate{_ending(str(origin))}" if inline else origin)
     if path.suffix not in LANGUAGES:
         raise UsageError(
             f"{path}: its ending names no language", hint=f"known: {', '.join(LANGUAGES)}"
@@ -159,6 +160,15 @@ def candidate(
         return make_candidate(source, language, values, origin="" if inline else str(path))
     except HeaderError as problem:
         raise HeaderError(f"{path}: {problem.message}", hint=problem.hint) from problem
+
+
+def _ending(source: str) -> str:
+    """The ending of a file with this text: what is Python is no C++."""
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ".cpp"
+    return ".py"
 
 
 def _values(
