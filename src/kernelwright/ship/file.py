@@ -4,17 +4,17 @@ The file is a candidate again: ``kernelwright evaluate TASK FILE`` judges exactl
 shipped, since its header has no tunables left.
 """
 
-import re
 import shlex
 
+from kernelwright.candidates.fingerprint import C_LIKE
 from kernelwright.errors import UsageError
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.search.summary import RunSummary
+from kernelwright.ship import python
+from kernelwright.ship.header import untuned, without_header
 
 SUFFIX = {"cpp": ".cpp", "cuda": ".cu", "triton": ".py", "torch": ".py"}
-_OPENING = re.compile(r"\s*//\s*///\s*kernelwright\s*")
-_CLOSING = re.compile(r"\s*//\s*///\s*")
 
 
 def export(summary: RunSummary) -> dict[str, str]:
@@ -24,10 +24,10 @@ def export(summary: RunSummary) -> dict[str, str]:
         UsageError: the run has no confirmed winner.
     """
     best, _ = winner(summary)
-    if best.language not in ("cpp", "cuda"):
-        raise UsageError(f"--as file cannot fix the numbers of a {best.language} candidate yet")
     name = summary.task.name + SUFFIX[best.language]
-    return {name: f"{comment(summary, name=name)}\n{fixed(best)}"}
+    if best.language in C_LIKE:
+        return {name: f"{comment(summary, name=name)}\n{fixed(best)}"}
+    return {name: f"{comment(summary, '#')}\n{python.fixed(best, summary.task.entry)}"}
 
 
 def winner(summary: RunSummary) -> tuple[Candidate, Evaluation]:
@@ -49,17 +49,10 @@ def winner(summary: RunSummary) -> tuple[Candidate, Evaluation]:
 
 
 def fixed(candidate: Candidate) -> str:
-    """Source in which every tunable is a macro and the header has nothing left to tune."""
-    header = candidate.header
-    lines = ["// /// kernelwright"]
-    if candidate.strategy:
-        lines.append(f"// strategy = {_toml(candidate.strategy)}")
-    for name, words in (("cures", header.cures), ("needs", header.needs), ("flags", header.flags)):
-        if words:
-            lines.append(f"// {name} = [{', '.join(map(_toml, words))}]")
-    lines.append("// ///")
+    """C source in which every tunable is a macro and the header has nothing left to tune."""
     macros = [f"#define {name} {_macro(value)}" for name, value in candidate.tunables.items()]
-    return "\n".join([*lines, *macros, _without_header(candidate.source)])
+    lines = [*untuned(candidate, "//"), *macros, without_header(candidate.source, "//")]
+    return "\n".join(lines)
 
 
 def build_words(confirmed: Evaluation) -> list[str]:
@@ -103,27 +96,12 @@ def comment(summary: RunSummary, sign: str = "//", name: str = "") -> str:
     if device:
         lines.append(f"Measured on {device}, {summary.run.spec.threads} threads")
     if confirmed.build and confirmed.build.compiler:
-        lines.append(f"Compiler: {confirmed.build.compiler}")
+        what = "Compiler" if best.language in C_LIKE else "With"
+        lines.append(f"{what}: {confirmed.build.compiler}")
     if name:
         lines.append(f"Build: {build_command(confirmed, name)}")
     # A backslash at the end of a line would continue the comment.
     return "\n".join(f"{sign} {line}".replace("\\", "/") for line in lines)
-
-
-def _without_header(source: str) -> str:
-    kept, inside = [], False
-    for line in source.splitlines(keepends=True):
-        if not inside:
-            inside = bool(_OPENING.fullmatch(line))
-            if not inside:
-                kept.append(line)
-        elif _CLOSING.fullmatch(line):
-            inside = False
-    return "".join(kept)
-
-
-def _toml(word: str) -> str:
-    return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _macro(value: object) -> str:
