@@ -29,7 +29,10 @@ from kernelwright.extras import how_to_add
 Kind = Literal["languages", "proposers", "parents", "executors", "exporters", "formats"]
 
 BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
-    "languages": {"cpp": "kernelwright.languages.cpp:Cpp"},
+    "languages": {
+        "cpp": "kernelwright.languages.cpp:Cpp",
+        "torch": "kernelwright.languages.torch:Torch",
+    },
     "proposers": {
         "experts": "kernelwright.proposers.experts:Experts",
         "tune": "kernelwright.proposers.tune:Tune",

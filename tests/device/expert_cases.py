@@ -175,7 +175,7 @@ class Jury:
             trial = Trial(self.task, worker, answers, CALL_SECONDS)
             try:
                 with trial.check("load"):
-                    trial.load(library)
+                    trial.load({"library": str(library), "entry": trial.task.entry})
                 for stage in BEFORE_EDGES:
                     stages.run(stage, trial, self.cases, self._ring)
                 for name, question in self.questions.items():

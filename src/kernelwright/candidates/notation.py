@@ -31,6 +31,8 @@ class Notation:
     """Declaration of an argument behind all others, for example of a stream."""
     device: Device = "cpu"
     """Where its kernels usually run: a prototype shows the types of that device's workload."""
+    models: bool = False
+    """Whether a candidate may be a module of the framework where the task is one."""
     marker: str = ""
     """Pattern that is found in its files only; needed where another language has its ending."""
 

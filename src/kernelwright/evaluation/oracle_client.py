@@ -100,7 +100,7 @@ class Oracle:
         layout = plan(_dense(given))
         arena = Arena.create(layout.nbytes)
         try:
-            self._about(case, arena, {"do": "generate", "seed": seed, "layout": layout.to_json()})
+            self.about(case, arena, {"do": "generate", "seed": seed, "layout": layout.to_json()})
             for place in layout.tensors:
                 views[place.name][...] = arena.view(place)
         finally:
@@ -138,7 +138,7 @@ class Oracle:
             "layout": layout.to_json(),
             "outputs": {part: found.to_json() for part, found in outputs.items()},
         }
-        self.seconds = self._about(case, arena, message)["seconds"]
+        self.seconds = self.about(case, arena, message)["seconds"]
         return {
             part: {place.name: arena.view(place).copy() for place in found.tensors}
             for part, found in outputs.items()
@@ -179,7 +179,7 @@ class Oracle:
             self._process = OracleProcess(self.python)
         return self._process
 
-    def _about(self, case: Case, arena: Arena, message: dict[str, Any]) -> dict[str, Any]:
+    def about(self, case: Case, arena: Arena, message: dict[str, Any]) -> dict[str, Any]:
         """Ask about the loaded task; loads it again if the process is new."""
         if self._task is None:
             raise JudgeError("no task was loaded into the oracle")

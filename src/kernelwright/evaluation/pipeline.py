@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.devices.roofline import roofline
@@ -10,6 +9,7 @@ from kernelwright.errors import JudgeError
 from kernelwright.evaluation import stages
 from kernelwright.evaluation.bench import ANSWER_SECONDS, Bench
 from kernelwright.evaluation.cases import Cases
+from kernelwright.evaluation.entrants import Entrant
 from kernelwright.evaluation.places import Places
 from kernelwright.evaluation.trial import LEAST_DEADLINE, Trial
 from kernelwright.evaluation.worker import Worker
@@ -25,14 +25,13 @@ from kernelwright.timing.statistics import summarize
 COMPARE_SECONDS = 20.0
 
 
-def judge(job: JudgeJob, bench: Bench, library: Path, start: Callable[[], Worker]) -> Evaluation:
+def judge(job: JudgeJob, bench: Bench, entrant: Entrant) -> Evaluation:
     """The verdict on one candidate.
 
     Args:
         job: the candidate and the plan of the rung.
         bench: opened for the job's task.
-        library: the built candidate.
-        start: gives a fresh worker, ready.
+        entrant: the built candidate.
 
     Raises:
         PrerequisiteError: the baseline that the job names cannot be had here.
@@ -48,24 +47,25 @@ def judge(job: JudgeJob, bench: Bench, library: Path, start: Callable[[], Worker
     comparisons: list[Comparison] = []
 
     def settle() -> Worker:
-        worker = start()
+        worker = entrant.start()
         try:
-            worker.load({"library": str(library), "entry": bench.task.entry}, LEAST_DEADLINE)
+            worker.load(entrant.load, LEAST_DEADLINE)
         except Rejected:
             worker.close()
             raise
         return worker
 
     try:
-        trial = Trial(bench.task, start(), bench.answers, bench.deadline(bench.cases.timed[0]))
+        deadline = bench.deadline(bench.cases.timed[0])
+        trial = Trial(bench.task, entrant.start(), bench.answers, deadline)
         with trial.check("load"):
-            trial.load(library)
+            trial.load(entrant.load)
         cases = _cases(job, bench)
         for stage in job.plan.stages:
             stages.run(stage, trial, cases, bench.private)
         for case in _timed(job, bench):
             with trial.check(f"time {case.workload}"):
-                measured, compared = _time(job, bench, trial, case, settle)
+                measured, compared = _time(job, bench, trial, case, settle, entrant.noop_us)
             measurements.append(measured)
             comparisons += compared
     except Rejected as rejection:
@@ -118,7 +118,12 @@ def _timed(job: JudgeJob, bench: Bench) -> list[Case]:
 
 
 def _time(
-    job: JudgeJob, bench: Bench, trial: Trial, case: Case, settle: Callable[[], Worker]
+    job: JudgeJob,
+    bench: Bench,
+    trial: Trial,
+    case: Case,
+    settle: Callable[[], Worker],
+    noop_us: float,
 ) -> tuple[Measurement, list[Comparison]]:
     """Time one workload against the baseline to beat, and against the others if asked."""
     main = bench.against(job.against)
@@ -135,7 +140,7 @@ def _time(
         measured = measured or Measurement(
             workload=case.workload,
             time_us=summarize(pairs.candidate_us),
-            noop_us=bench.noop_us,
+            noop_us=noop_us,
             clocks=places.clocks.medians(),
             samples_us=tuple(pairs.candidate_us) if job.keep_samples else (),
         )

@@ -15,12 +15,19 @@ TOKEN = 8
 _NS, _CODE = 8, 4
 _OUTCOMES = {
     "missing_symbol": Outcome.SIGNATURE_ERROR,
+    "signature": Outcome.SIGNATURE_ERROR,
     "load_failed": Outcome.BUILD_ERROR,
     "out_of_memory": Outcome.OUT_OF_MEMORY,
     "missing_torch": Outcome.UNSUPPORTED,
     "unavailable": Outcome.UNSUPPORTED,
+    "wrong_shape": Outcome.WRONG_SHAPE,
+    "wrong_dtype": Outcome.WRONG_DTYPE,
+    "state_mutated": Outcome.STATE_MUTATED,
+    "aliased_output": Outcome.ALIASED_OUTPUT,
+    "deferred_work": Outcome.DEFERRED_WORK,
+    "tampering": Outcome.TAMPERING,
 }
-"""What a worker's refusal means, by the kind that it gives."""
+"""What a worker's refusal means, by the kind that it gives; any other is a runtime error."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +70,9 @@ def refusal(label: str, answer: dict[str, Any]) -> Finding:
         answer: untrusted.
     """
     kind, text = _plain(answer.get("kind", "")), _plain(answer.get("error", ""))
-    outcome = _OUTCOMES.get(kind, Outcome.RUNTIME_ERROR)
-    return Finding(outcome, f"{label}: {text}", {"kind": kind})
+    evidence = {"kind": kind}
+    evidence |= {name: _plain(answer[name]) for name in ("hint", "details") if answer.get(name)}
+    return Finding(_OUTCOMES.get(kind, Outcome.RUNTIME_ERROR), f"{label}: {text}", evidence)
 
 
 def _plain(text: object) -> str:

@@ -7,7 +7,6 @@ its verdict.
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from kernelwright.checks.correctness import judge
@@ -55,10 +54,10 @@ class Trial:
         self.worker = worker
         self._bound = None
 
-    def load(self, library: Path) -> None:
-        """Load the candidate's library."""
-        message = {"library": str(library), "entry": self.task.entry}
+    def load(self, message: dict[str, Any]) -> None:
+        """Let the worker load what ``message`` names."""
         self.worker.load(message, self.deadline)
+        self.worker.watch()
 
     @contextmanager
     def check(self, name: str) -> Iterator[None]:
@@ -99,6 +98,7 @@ class Trial:
         self.bind(ring)
         ring.poison(0, pattern)
         ran = self.worker.run([0], self.deadline)
+        self.labels |= self.worker.labels
         if found := ring.trespass(0):
             raise Rejected(found)
         return ran.ns[0]

@@ -9,7 +9,6 @@ import contextlib
 import ctypes
 import os
 import secrets
-import shutil
 import signal
 import sys
 import tempfile
@@ -19,17 +18,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kernelwright import errors, sandbox
+from kernelwright import errors
 from kernelwright.devices import measured
 from kernelwright.devices.measured import Peaks
 from kernelwright.errors import JudgeError, KernelwrightError, scarce
 from kernelwright.evaluation import ceiling, pipeline
 from kernelwright.evaluation.bench import Bench
 from kernelwright.evaluation.channel import Channel, ChannelError
+from kernelwright.evaluation.entrants import Entrants
 from kernelwright.evaluation.flush import Flush
 from kernelwright.evaluation.oracle_client import Oracle
-from kernelwright.evaluation.rivals import Rivals, environment
-from kernelwright.evaluation.worker import Worker
+from kernelwright.evaluation.rivals import Rivals
 from kernelwright.records.job import JudgeJob
 from kernelwright.records.task import Task
 
@@ -47,16 +46,14 @@ class Verifier:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.bench: Bench | None = None
+        self.entrants: Entrants | None = None
         self.threads = 1
-        self._jobs = 0
-        self._folders: list[Path] = []
 
     def open(self, message: dict[str, Any]) -> dict[str, Any]:
         """Make ready to judge candidates of one task."""
         self.threads = message["threads"]
         task = Task.model_validate(message["task"])
-        if self.bench is not None:
-            self.bench.close()
+        self.close()
         loop = Path(message["loop"]) if message["loop"] else None
         rivals = Rivals(task, loop, self.threads, self.folder, Path(message["cache"]))
         peaks, flush = self._peaks(Path(message["peaks"]), rivals, Path(message["cache"]))
@@ -64,65 +61,18 @@ class Verifier:
         self.bench = Bench(task, Oracle(), rivals, peaks, flush, self.threads, secret)
         self.bench.oracle.load(task)
         self.bench.noop_us = self._noop(Path(message["noop"]))
+        self.entrants = Entrants(self.bench, self.folder)
         session = self.bench.open(tuple(message["baselines"]))
         return {"session": session.model_dump(mode="json")}
 
     def judge(self, message: dict[str, Any]) -> dict[str, Any]:
         """Judge one built candidate at one rung."""
-        if self.bench is None:
+        if self.bench is None or self.entrants is None:
             raise KernelwrightError("a candidate came before its task")
         job = JudgeJob.model_validate(message["job"])
-        # Beside the workers' folders: a candidate can write in its own, and must not change what
-        # its next process loads.
-        library = self.folder / f"library-{self._jobs}" / "candidate.so"
-        self._jobs += 1
-        library.parent.mkdir(mode=0o755)
-        shutil.copyfile(message["library"], library)
-        library.chmod(0o555)
-        try:
-            evaluation = pipeline.judge(
-                job, self.bench, library, lambda: self._start(library, job.sandbox)
-            )
-        finally:
-            shutil.rmtree(library.parent, ignore_errors=True)
-            for folder in self._folders:
-                shutil.rmtree(folder, ignore_errors=True)
-            self._folders.clear()
+        with self.entrants.enter(job, message["worker"], Path(message["library"])) as entrant:
+            evaluation = pipeline.judge(job, self.bench, entrant)
         return {"evaluation": evaluation.model_dump(mode="json")}
-
-    def _start(self, library: Path, mode: sandbox.Mode) -> Worker:
-        """A fresh worker process in a folder of its own, ready to load ``library``.
-
-        Raises:
-            PrerequisiteError: ``mode`` is ``require`` and a layer is missing.
-        """
-        folder = Path(tempfile.mkdtemp(dir=self.folder, prefix="worker-"))
-        self._folders.append(folder)
-        ours, theirs = Channel.pair()
-        try:
-            process = sandbox.spawn(
-                "run.py",
-                [str(theirs.fileno())],
-                folder=folder,
-                fds=(theirs.fileno(),),
-                mode=mode,
-                limits=sandbox.Limits(memory_bytes=_half_of_memory()),
-                env=environment(self.threads, folder, folder),
-                readable=(library.parent,),
-            )
-        except BaseException:
-            ours.close()
-            raise
-        finally:
-            theirs.close()
-        worker = Worker(process, ours)
-        try:
-            worker.sandbox = process.confinement()
-            worker.ready()
-        except BaseException:
-            worker.close()
-            raise
-        return worker
 
     def _peaks(self, library: Path, rivals: Rivals, cache: Path) -> tuple[Peaks, Flush]:
         """What this processor can do, and what empties its caches."""
@@ -150,6 +100,8 @@ class Verifier:
 
     def close(self) -> None:
         """End every process of this judge."""
+        if self.entrants is not None:
+            self.entrants.close()
         if self.bench is not None:
             self.bench.close()
 
@@ -157,10 +109,6 @@ class Verifier:
 def _known_name(problem: KernelwrightError) -> str:
     """The nearest class that the other side knows too."""
     return next(one.__name__ for one in type(problem).__mro__ if hasattr(errors, one.__name__))
-
-
-def _half_of_memory() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
 def serve(channel: Channel, verifier: Verifier) -> None:

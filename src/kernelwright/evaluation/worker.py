@@ -8,6 +8,7 @@ import math
 import secrets
 import signal
 import time
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from kernelwright.checks.finding import Finding, Rejected
@@ -62,6 +63,8 @@ class Worker:
         self.channel = channel
         self.label = label
         self.sandbox = Sandbox()
+        self.labels: dict[str, Any] = {}
+        """What is worth telling about a candidate that passes."""
         self.until = math.inf
         """Monotonic time after which it gets no more of it, whatever one answer may take."""
         self._oom_kills = oom_kills()
@@ -111,13 +114,22 @@ class Worker:
             self._ask(message, timeout, (arena.descriptor,))
         self._ask({"do": "bind", "slots": ring.arguments()}, timeout)
 
+    def watch(self) -> None:
+        """Find out in the next run what the candidate calls, where its process can tell."""
+
     def run(self, slots: list[int], timeout: float) -> Ran:
         """Call the kernel once for each slot, in order; see :meth:`go`."""
         self.arm(slots, timeout, self)
         return self.go(timeout)
 
     def arm(
-        self, slots: list[int], timeout: float, whose: object, *, handicap: float = 0.0
+        self,
+        slots: list[int],
+        timeout: float,
+        whose: object,
+        *,
+        handicap: float = 0.0,
+        more: Mapping[str, Any] | None = None,
     ) -> None:
         """Let the worker prepare a block of calls, and wait for the word.
 
@@ -129,18 +141,24 @@ class Worker:
             timeout: seconds.
             whose: who will give the word.
             handicap: share of its own time by which a trusted worker prolongs every call.
+            more: what else its kind of worker is told.
 
         Raises:
             Rejected: the process crashed, hung or answered nonsense.
         """
         self._token, self._slots = secrets.token_bytes(8), slots
-        order = {"do": "run", "slots": slots, "token": self._token.hex()}
+        order = {"do": "run", "slots": slots, "token": self._token.hex(), **(more or {})}
         self._ask({**order, "handicap": round(1000 * handicap)}, timeout)
         self.armed_for = whose
         self._armed_ns = self.census.cpu_ns()
 
     def go(self, timeout: float) -> Ran:
         """Give the word and wait for the report.
+
+        Args:
+            slots: which argument sets.
+            timeout: seconds that all of it may take.
+            more: what else the order says.
 
         Raises:
             Rejected: the process crashed, hung, answered nonsense, or the kernel returned a

@@ -12,6 +12,7 @@ from typing import Any
 from kernelwright import errors
 from kernelwright.errors import JudgeError, KernelwrightError, scarce
 from kernelwright.evaluation.channel import Channel, ChannelError
+from kernelwright.languages.base import WorkerKind
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import JudgeJob, Session
 from kernelwright.records.task import Task
@@ -80,13 +81,23 @@ class Judge:
         }
         return Session.model_validate(self._ask(message, OPEN_SECONDS)["session"])
 
-    def judge(self, job: JudgeJob, library: Path) -> Evaluation:
+    def judge(self, job: JudgeJob, library: Path, worker: WorkerKind = "library") -> Evaluation:
         """The verdict on one built candidate.
+
+        Args:
+            job: what to judge, how closely.
+            library: what its language built.
+            worker: which process its language needs.
 
         Raises:
             JudgeError: the verifier died; there is no verdict.
         """
-        message = {"do": "judge", "job": job.model_dump(mode="json"), "library": str(library)}
+        message = {
+            "do": "judge",
+            "job": job.model_dump(mode="json"),
+            "library": str(library),
+            "worker": worker,
+        }
         return Evaluation.model_validate(self._ask(message, JUDGE_SECONDS)["evaluation"])
 
     def close(self) -> None:

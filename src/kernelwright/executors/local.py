@@ -189,7 +189,7 @@ class LocalExecutor:
         if self._judge is None:
             raise JudgeError("a look was asked for before the task was opened")
         with self._gate.measure():
-            evaluation = self._judge.judge(job, built.library)
+            evaluation = self._judge.judge(job, built.library, built.worker)
         return evaluation.model_copy(update={"build": built.build})
 
     def _confirm(self, job: JudgeJob) -> Evaluation:
@@ -203,7 +203,7 @@ class LocalExecutor:
                 fresh = self._judges.call()
                 try:
                     session = fresh.open(job.task, self._libraries, NAMES)
-                    evaluation = fresh.judge(job, built.library)
+                    evaluation = fresh.judge(job, built.library, built.worker)
                 finally:
                     self._judges.dismiss(fresh)
         missing = {one.name: one.missing for one in session.baselines if one.missing}

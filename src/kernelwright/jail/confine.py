@@ -32,6 +32,8 @@ if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import layers  # type: ignore[import-not-found]  # noqa: E402 - found beside this file
+import processes  # type: ignore[import-not-found]  # noqa: E402
+import visible  # type: ignore[import-not-found]  # noqa: E402
 
 KILL, CHILD = 9, 17
 LOOK = os.WEXITED | os.WNOHANG | os.WNOWAIT
@@ -71,8 +73,9 @@ def apply(spec: dict[str, Any]) -> dict[str, Any]:
     Args:
         spec: from :mod:`kernelwright.sandbox`: ``mode``, ``folder`` (the only one that stays
             writable; becomes the working folder), ``readable`` and ``writable`` (more paths),
-            ``uid`` (whom root becomes, or None), ``limits`` (by name of the resource), and the
-            descriptors ``lifeline`` and ``report``.
+            ``hidden`` (paths below those that are not to be seen), ``uid`` (whom root becomes, or
+            None), ``limits`` (by name of the resource), the descriptors ``lifeline`` and
+            ``report``, and perhaps ``forked``: the process has a watcher in every mode.
 
     Returns:
         ``active`` layers, the ``unavailable`` ones with reasons, ``ms`` by layer, and the
@@ -84,6 +87,8 @@ def apply(spec: dict[str, Any]) -> dict[str, Any]:
     report = Report()
     os.chdir(spec["folder"])
     if spec["mode"] == "off":
+        if spec.get("forked"):
+            _split(spec, pids=False)
         report.attempt("limits", _limits, spec["limits"])
     else:
         _confine(spec, report)
@@ -120,13 +125,13 @@ def _confine(spec: dict[str, Any], report: Report) -> None:
         report.attempt("user_namespace", layers.user_namespace)
     report.attempt("network", layers.unshare, layers.NEWNET | layers.NEWIPC)
     alone = _counted_alone(spec["uid"] if root else None, report)
-    busy = 0 if alone else layers.tasks_of(spec["uid"] if root else os.getuid())
+    busy = 0 if alone else processes.tasks_of(spec["uid"] if root else os.getuid())
     pids = report.attempt("pids", layers.unshare, layers.NEWPID)
     report.attempt("watcher", _split, spec, pids)
 
     readable, writable = spec["readable"], spec["writable"]
-    folder = spec["folder"]
-    mounts = report.attempt("mounts", layers.private_root, folder, readable, writable, pids)
+    folder, hidden = spec["folder"], spec["hidden"]
+    mounts = report.attempt("mounts", layers.private_root, folder, readable, writable, hidden, pids)
     if root:
         if spec["uid"] is None:
             report.unavailable["user"] = "the folder cannot be given to another user"
@@ -139,11 +144,12 @@ def _confine(spec: dict[str, Any], report: Report) -> None:
     if "watcher" in report.active:
         layers.prctl(layers.PDEATHSIG, KILL)  # a change of user would have cleared it
     if mounts:
-        visible, shared = ["/"], ["/dev/shm"]  # noqa: S108 - a private one
+        seen, listed, shared = ["/"], [], ["/dev/shm"]  # noqa: S108 - a private one
     else:
-        visible, shared = [*layers.SYSTEM, "/proc", *readable], []
+        seen, listed = visible.around([*layers.SYSTEM, "/proc", *readable], hidden)
+        shared = []
     own = [folder, *layers.DEVICES, *shared, *writable]
-    report.attempt("landlock", layers.landlock, visible, own)
+    report.attempt("landlock", layers.landlock, seen, own, listed)
     report.attempt("hidden_memory", layers.prctl, layers.DUMPABLE, 0)
     report.attempt("system_calls", layers.system_calls)
     limits = dict(spec["limits"])
@@ -226,7 +232,7 @@ def _watch(worker: int, keeper: int, lifeline: int) -> NoReturn:
 def _sweep() -> None:
     """Kill what the worker left; as a subreaper we inherit every orphan."""
     while True:
-        for child in layers.children():
+        for child in processes.children():
             os.kill(child, KILL)
         try:
             os.waitpid(-1, 0)

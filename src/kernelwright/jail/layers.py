@@ -7,8 +7,8 @@ as the kernel allows. In which order they go, and what a failure means, is decid
 
 # pathlib takes longer to import than all of this to run; the folders under /tmp and /dev/shm are
 # places to mount on, in a namespace of our own.
-# ruff: noqa: PTH103, PTH112, PTH114, PTH115, PTH116, PTH120, PTH123
-# ruff: noqa: PTH208, PTH211, S108
+# ruff: noqa: PTH103, PTH112, PTH114, PTH115, PTH120, PTH123
+# ruff: noqa: PTH211, S108
 
 import ctypes
 import os
@@ -22,6 +22,7 @@ LIBC.signal.argtypes = [ctypes.c_int, ctypes.c_void_p]
 NEWNS, NEWIPC, NEWUSER, NEWPID, NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 PDEATHSIG, DUMPABLE, SUBREAPER, NO_NEW_PRIVS = 1, 4, 36, 38
 BIND, RECURSIVE, PRIVATE, NOSUID, NODEV, NOEXEC = 0x1000, 0x4000, 0x40000, 0x2, 0x4, 0x8
+READ_ONLY = 0x1
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 SYSTEM = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/etc/ld.so.cache",
@@ -72,11 +73,14 @@ def user_namespace() -> None:
             file.write(text if isinstance(text, str) else f"{text} {text} 1")
 
 
-def private_root(folder: str, readable: list[str], writable: list[str], own_pids: bool) -> None:
+def private_root(
+    folder: str, readable: list[str], writable: list[str], hidden: list[str], own_pids: bool
+) -> None:
     """A root that holds nothing but the system's libraries, ``readable``, and ``folder``.
 
     Everything is read-only except ``folder`` and ``writable``; ``/dev/shm`` is a small private
-    one. Ancestors of the folder are fresh folders, open to every user.
+    one. Ancestors of the folder are fresh folders, open to every user. Of what is ``hidden``,
+    folders are empty and files too.
     """
     os.umask(0o022)
     base = "/tmp"
@@ -96,6 +100,11 @@ def private_root(folder: str, readable: list[str], writable: list[str], own_pids
     _proc(base, own_pids)
     attributes = struct.pack("QQQQ", 0x1 | 0x2, 0, 0, 0)  # read-only, nosuid
     _call(_MOUNT_SETATTR, -100, base.encode(), 0x8000, attributes, ctypes.c_size_t(32))
+    for path in filter(os.path.lexists, (base + one for one in hidden)):
+        if os.path.isdir(path):
+            _mount("tmpfs", path, "tmpfs", READ_ONLY | NOSUID | NODEV, "size=4k,mode=755")
+        else:
+            _mount(base + DEVICES[0], path, "", BIND)
     for path in (*writable, folder):
         _bind(handles[path], base + path)
     _mount("tmpfs", f"{base}/dev/shm", "tmpfs", NOSUID | NODEV, "size=64m,mode=1777")
@@ -126,7 +135,7 @@ def drop_capabilities() -> None:
     _call(_number("capset"), struct.pack("Ii", 0x20080522, 0), bytes(24))
 
 
-def landlock(readable: list[str], writable: list[str]) -> int:
+def landlock(readable: list[str], writable: list[str], listed: list[str]) -> int:
     """Only these paths; no TCP, no signals to the outside where the kernel knows them.
 
     Returns:
@@ -139,7 +148,7 @@ def landlock(readable: list[str], writable: list[str]) -> int:
     ruleset = _call(_LANDLOCK_CREATE, attributes, size, ctypes.c_uint(0))
     on_files = every & (0b111 | 1 << 14 | 1 << 15)  # execute, write, read, truncate, ioctl
     try:
-        for paths, access in ((readable, 0b1101), (writable, every)):
+        for paths, access in ((readable, 0b1101), (writable, every), (listed, 0b1000)):
             for path in filter(os.path.exists, paths):
                 handle = os.open(path, os.O_PATH)
                 allowed = access if os.path.isdir(path) else access & on_files
@@ -178,31 +187,6 @@ def limit(name: str, value: int) -> None:
     hard = resource.getrlimit(kind)[1]
     most = value + 1 if hard == resource.RLIM_INFINITY else hard
     resource.setrlimit(kind, (min(value, most), min(value + (name == "CPU"), most)))
-
-
-def tasks_of(uid: int) -> int:
-    """How many threads that user runs now."""
-    total = 0
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if os.stat(f"/proc/{name}").st_uid == uid:
-                total += len(os.listdir(f"/proc/{name}/task"))
-        except OSError:
-            continue
-    return total
-
-
-def children() -> list[int]:
-    """Processes whose parent is this one."""
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/stat", "rb") as file:
-                if int(file.read().rpartition(b")")[2].split()[1]) == os.getpid():
-                    found.append(int(name))
-        except OSError:
-            continue
-    return found
 
 
 def _machine() -> tuple[int, int]:

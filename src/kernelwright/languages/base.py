@@ -13,6 +13,10 @@ from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Build, Sandbox
 from kernelwright.records.outcome import Outcome
 
+WorkerKind = Literal["library", "python"]
+"""Which process runs a built candidate: one that loads a shared library, or one in which torch is
+imported and that executes a Python file."""
+
 
 @dataclass(frozen=True)
 class Availability:
@@ -60,6 +64,8 @@ class BuildResult:
     """Functions that the library exports."""
     sandbox: Sandbox = field(default_factory=Sandbox)
     """Layers that were active; empty when the library came from the cache."""
+    worker: WorkerKind = "library"
+    """What runs the library."""
 
     @property
     def passed(self) -> bool:
@@ -99,7 +105,7 @@ class Language(Protocol):
 
         Args:
             candidate: what to build.
-            entry: the function that the library must export.
+            entry: the function that the library must export, or the file define.
             prototype: declaration of ``entry`` that the source must agree with; empty: any.
             limits: most time, memory and output.
             sandbox: how strictly the compiler is confined.

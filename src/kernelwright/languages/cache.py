@@ -28,7 +28,7 @@ from kernelwright.settings import Settings
 
 LARGEST_BYTES = 1 << 30
 _YOUNG_S = 3600.0
-_LIBRARY, _FACTS = "kernel.so", "facts.json"
+_FACTS = "facts.json"
 _log = logging.getLogger(__name__)
 
 
@@ -59,16 +59,20 @@ class Cache:
             to it, a private temporary folder serves until this process ends; it also takes what
             does not fit any more.
         largest_bytes: when the entries outgrow this, the longest unused go.
+        file: what a built library is called in its entry.
     """
 
-    def __init__(self, folder: Path, largest_bytes: int = LARGEST_BYTES) -> None:
+    def __init__(
+        self, folder: Path, largest_bytes: int = LARGEST_BYTES, file: str = "kernel.so"
+    ) -> None:
         self.folder = _usable(folder)
         self.largest_bytes = largest_bytes
+        self._file = file
 
     def get(self, name: str) -> Entry | None:
         """The entry of that key, or None; a damaged one is removed."""
         places = [_place(folder, name) for folder in (self.folder, *_spares)]
-        return next((found for place in places if (found := _entry(place))), None)
+        return next((found for place in places if (found := _entry(place, self._file))), None)
 
     def put(self, name: str, library: bytes, facts: dict[str, Any]) -> Entry:
         """Keep a build; if another process was faster, its entry is returned.
@@ -78,7 +82,7 @@ class Cache:
         """
         facts = {**facts, "sha256": hashlib.sha256(library).hexdigest()}
         try:
-            found = _put(self.folder, name, library, facts)
+            found = _put(self.folder, name, library, facts, self._file)
         except OSError as problem:
             _tell(self.folder, problem.strerror or str(problem))
             found = self._put_aside(name, library, facts)
@@ -88,7 +92,7 @@ class Cache:
 
     def _put_aside(self, name: str, library: bytes, facts: dict[str, Any]) -> Entry:
         try:
-            return _put(_spare(), name, library, facts)
+            return _put(_spare(), name, library, facts, self._file)
         except OSError as problem:
             raise scarce(problem) or PrerequisiteError(
                 f"a built kernel cannot be kept: {problem}",
@@ -119,7 +123,7 @@ def _place(folder: Path, name: str) -> Path:
     return folder / name[:2] / name[2:]
 
 
-def _entry(place: Path) -> Entry | None:
+def _entry(place: Path, file: str) -> Entry | None:
     """What the link leads to, if that is sound."""
     try:
         home = Path(os.path.normpath(place.parent / place.readlink()))
@@ -127,7 +131,7 @@ def _entry(place: Path) -> Entry | None:
         return None
     try:
         facts = json.loads((home / _FACTS).read_text(encoding="utf-8"))
-        digest = hashlib.sha256((home / _LIBRARY).read_bytes()).hexdigest()
+        digest = hashlib.sha256((home / file).read_bytes()).hexdigest()
         sound = facts["sha256"] == digest
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         sound = False
@@ -141,34 +145,34 @@ def _entry(place: Path) -> Entry | None:
         return None
     with contextlib.suppress(OSError):  # only its age would not be renewed
         os.utime(home)
-    return Entry(home / _LIBRARY, facts)
+    return Entry(home / file, facts)
 
 
-def _put(folder: Path, name: str, library: bytes, facts: dict[str, Any]) -> Entry:
+def _put(folder: Path, name: str, library: bytes, facts: dict[str, Any], file: str) -> Entry:
     place = _place(folder, name)
     place.parent.mkdir(parents=True, exist_ok=True)
     home = Path(tempfile.mkdtemp(prefix="entry-", dir=folder))
     try:
-        (home / _LIBRARY).write_bytes(library)
-        (home / _LIBRARY).chmod(0o555)
+        (home / file).write_bytes(library)
+        (home / file).chmod(0o555)
         (home / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
         home.chmod(0o755)
-        known = _named(place, home)
+        known = _named(place, home, file)
     except BaseException:
         shutil.rmtree(home, ignore_errors=True)
         raise
     if known is not None:
         shutil.rmtree(home, ignore_errors=True)
-    return known or Entry(home / _LIBRARY, facts)
+    return known or Entry(home / file, facts)
 
 
-def _named(place: Path, home: Path) -> Entry | None:
+def _named(place: Path, home: Path, file: str) -> Entry | None:
     """Let the link lead to ``home``, unless it leads to a sound entry: then that one."""
     target = os.path.relpath(home, place.parent)
     try:
         place.symlink_to(target)
     except FileExistsError:
-        if known := _entry(place):
+        if known := _entry(place, file):
             return known
         fresh = home.with_name(f"link-{home.name}")
         fresh.symlink_to(target)

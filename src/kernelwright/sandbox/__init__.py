@@ -19,9 +19,12 @@ from typing import Any
 from kernelwright.errors import PrerequisiteError
 from kernelwright.sandbox.group import Group, enter
 from kernelwright.sandbox.jailed import Ends, Jailed, Mode
+from kernelwright.sandbox.python import of_ours
 from kernelwright.sandbox.scratch import workroom
 
-__all__ = ["JAIL", "Ends", "Group", "Jailed", "Limits", "Mode", "probe", "spawn"]
+__all__ = [
+    "JAIL", "Ends", "Group", "Jailed", "Limits", "Mode", "environment", "probe", "spawn", "specify",
+]  # fmt: skip
 
 JAIL = Path(__file__).resolve().parents[1] / "jail"
 OUTPUT_CAP = 64 << 10
@@ -92,23 +95,15 @@ def spawn(
     folder = folder.resolve()
     lifeline, our_lifeline = os.pipe()
     our_report, report = os.pipe()
-    spec = {
-        "mode": mode,
-        "folder": os.fspath(folder),
-        "readable": [os.fspath(path) for path in readable],
-        "writable": [os.fspath(path) for path in writable],
-        "uid": _give_away(folder) if os.geteuid() == 0 and mode != "off" else None,
-        "limits": (limits or Limits()).by_resource(),
-        "lifeline": lifeline,
-        "report": report,
-    }
+    spec = specify(folder, mode, limits, readable, writable)
+    spec |= {"lifeline": lifeline, "report": report}
     options = ["-I", "-B"] if site else ["-I", "-B", "-S"]
     command = [sys.executable, *options, os.fspath(JAIL / script), *arguments, json.dumps(spec)]
     try:
         process = subprocess.Popen(
             command,
             cwd=folder,
-            env=_environment(folder, env or {}),
+            env=environment(folder, env or {}),
             pass_fds=(*fds, lifeline, report),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -125,6 +120,33 @@ def spawn(
     return enter(Jailed(process, our_lifeline, our_report, mode, output_cap))
 
 
+def specify(
+    folder: Path,
+    mode: Mode,
+    limits: Limits | None,
+    readable: Sequence[Path] = (),
+    writable: Sequence[Path] = (),
+) -> dict[str, Any]:
+    """What ``confine.apply`` is told, but for the descriptors; gives the folder away.
+
+    Args:
+        folder: resolved; as for :func:`spawn`, like the rest.
+        mode: how strictly.
+        limits: most that it may use.
+        readable: more that it may read.
+        writable: more that it may write.
+    """
+    return {
+        "mode": mode,
+        "folder": os.fspath(folder),
+        "readable": [os.fspath(path) for path in readable],
+        "writable": [os.fspath(path) for path in writable],
+        "hidden": of_ours(),
+        "uid": _give_away(folder) if os.geteuid() == 0 and mode != "off" else None,
+        "limits": (limits or Limits()).by_resource(),
+    }
+
+
 def probe(mode: Mode = "auto") -> dict[str, Any]:
     """Which layers of isolation this machine grants; see :meth:`Jailed.report`.
 
@@ -139,7 +161,8 @@ def probe(mode: Mode = "auto") -> dict[str, Any]:
     return {**report, "total_ms": round((time.perf_counter() - start) * 1e3, 1)}
 
 
-def _environment(folder: Path, given: Mapping[str, str]) -> dict[str, str]:
+def environment(folder: Path, given: Mapping[str, str]) -> dict[str, str]:
+    """The whole environment of a process of the jail, ``given`` included."""
     own = os.fspath(folder)
     base = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": own, "TMPDIR": own, "LC_ALL": "C.UTF-8"}
     return {**base, **given}

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from kernelwright.errors import JudgeError, PrerequisiteError
 from kernelwright.records.evaluation import Sandbox
+from kernelwright.sandbox.started import Started
 
 Mode = Literal["auto", "require", "off"]
 _REPORT_CAP = 64 << 10
@@ -24,18 +25,29 @@ _log = logging.getLogger(__name__)
 class Jailed:
     """A started process and everything that it may start.
 
-    Made by :func:`kernelwright.sandbox.spawn`. Killed on leaving a ``with`` block.
+    Made by :func:`kernelwright.sandbox.spawn` and by a zygote. Killed on leaving a ``with`` block.
+
+    Args:
+        process: what was started, in a session of its own.
+        lifeline: our end of the pipe whose closing ends it.
+        report: our end of the pipe on which it tells its layers.
+        mode: how strictly it confines itself.
+        output_cap: bytes kept of each of stdout and stderr.
+        watched: whether it has a watcher once it has reported.
     """
 
     def __init__(
         self,
-        process: "subprocess.Popen[bytes]",
+        process: Started,
         lifeline: int,
         report: int,
         mode: Mode,
         output_cap: int,
+        *,
+        watched: bool | None = None,
     ) -> None:
         self._process = process
+        self._watched = mode != "off" if watched is None else watched
         self._lifeline = lifeline
         self._mode = mode
         self._pipes = [pipe for pipe in (process.stdout, process.stderr) if pipe is not None]
@@ -142,7 +154,7 @@ class Jailed:
                 os.write(lifeline, b"k")
             os.close(lifeline)
         if running:
-            watched = self._mode != "off" and self._reported.is_set()
+            watched = self._watched and self._reported.is_set()
             if not watched or self.wait(_GRACE_S) is None:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(self.pid, signal.SIGKILL)

@@ -6,11 +6,13 @@ shipped, since its header has no tunables left.
 
 import shlex
 
-from kernelwright.candidates.notation import Notation, notation
+from kernelwright.candidates.notation import notation
 from kernelwright.errors import UsageError
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.search.summary import RunSummary
+from kernelwright.ship import python
+from kernelwright.ship.header import untuned, without_header
 
 
 def export(summary: RunSummary) -> dict[str, str]:
@@ -21,10 +23,11 @@ def export(summary: RunSummary) -> dict[str, str]:
     """
     best, _ = winner(summary)
     written = notation(best.language)
-    if not written.like_c:
-        raise UsageError(f"--as file cannot fix the numbers of a {best.language} candidate yet")
     name = summary.task.name + written.endings[0]
-    return {name: f"{comment(summary, written.comment, name)}\n{fixed(best)}"}
+    if written.like_c:
+        return {name: f"{comment(summary, written.comment, name)}\n{fixed(best)}"}
+    body = python.fixed(best, summary.task.entry)
+    return {name: f"{comment(summary, written.comment)}\n{body}"}
 
 
 def winner(summary: RunSummary) -> tuple[Candidate, Evaluation]:
@@ -46,18 +49,10 @@ def winner(summary: RunSummary) -> tuple[Candidate, Evaluation]:
 
 
 def fixed(candidate: Candidate) -> str:
-    """Source in which every tunable is a macro and the header has nothing left to tune."""
-    written, header = notation(candidate.language), candidate.header
-    lines = ["/// kernelwright"]
-    if candidate.strategy:
-        lines.append(f"strategy = {_toml(candidate.strategy)}")
-    for name, words in (("cures", header.cures), ("needs", header.needs), ("flags", header.flags)):
-        if words:
-            lines.append(f"{name} = [{', '.join(map(_toml, words))}]")
-    lines.append("///")
+    """C source in which every tunable is a macro and the header has nothing left to tune."""
+    sign = notation(candidate.language).comment
     macros = [f"#define {name} {_macro(value)}" for name, value in candidate.tunables.items()]
-    body = _without_header(candidate.source, written)
-    return "\n".join([*(f"{written.comment} {line}" for line in lines), *macros, body])
+    return "\n".join([*untuned(candidate, sign), *macros, without_header(candidate.source, sign)])
 
 
 def build_words(confirmed: Evaluation) -> list[str]:
@@ -101,28 +96,12 @@ def comment(summary: RunSummary, sign: str = "//", name: str = "") -> str:
     if device:
         lines.append(f"Measured on {device}, {summary.run.spec.threads} threads")
     if confirmed.build and confirmed.build.compiler:
-        lines.append(f"Compiler: {confirmed.build.compiler}")
+        what = "Compiler" if notation(best.language).like_c else "With"
+        lines.append(f"{what}: {confirmed.build.compiler}")
     if name:
         lines.append(f"Build: {build_command(confirmed, name)}")
     # A backslash at the end of a line would continue the comment.
     return "\n".join(f"{sign} {line}".replace("\\", "/") for line in lines)
-
-
-def _without_header(source: str, written: Notation) -> str:
-    opening, closing = written.header_lines()
-    kept, inside = [], False
-    for line in source.splitlines(keepends=True):
-        if not inside:
-            inside = bool(opening.fullmatch(line))
-            if not inside:
-                kept.append(line)
-        elif closing.fullmatch(line):
-            inside = False
-    return "".join(kept)
-
-
-def _toml(word: str) -> str:
-    return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _macro(value: object) -> str:

@@ -1,9 +1,10 @@
 """The winner as ``class ModelNew``: what a KernelBench task expects as a solution.
 
 The file holds the task's own text, so that ``ModelNew`` is a ``Model`` with the same parameters
-drawn in the same order, and the kernel's source, which is compiled when the file is imported and
+drawn in the same order, and the kernel's source. C++ is compiled when the file is imported and
 called through ctypes: no header of the framework is compiled, so an import takes a second, not a
-minute. It refuses inputs that the kernel was not judged for.
+minute. It refuses inputs that the kernel was not judged for. A winner that is a ``ModelNew``
+already is handed over as it is.
 """
 
 from kernelwright.errors import UsageError
@@ -11,7 +12,7 @@ from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.task import Case, Task
 from kernelwright.search.summary import RunSummary
-from kernelwright.ship import file
+from kernelwright.ship import file, python
 from kernelwright.tasks import contract
 
 C_TYPES = {
@@ -20,24 +21,18 @@ C_TYPES = {
 }  # fmt: skip
 """Scalars; a type that is missing here is narrow and passed as float."""
 
-TEMPLATE = '''
+CPP = """
 
 # ---------------------------------------------------------------- the kernel
 import ctypes as _ctypes
-import inspect as _inspect
 import pathlib as _pathlib
 import subprocess as _subprocess
 import tempfile as _tempfile
 
-import torch as _torch
-
 _KERNEL_SOURCE = {source}
 _BUILD = {build}
-_INPUTS = {inputs}
-_OUTPUTS = {outputs}
 _SCALARS = {scalars}
 _AXES = {axes}
-_ALIGNMENT = {alignment}
 
 
 def _build_kernel():
@@ -65,11 +60,48 @@ def _build_kernel():
 _kernel, _scratch_bytes = _build_kernel()
 
 
+def _run(tensors, outputs, numbers):
+    pointers = [tensor.data_ptr() for tensor in (*tensors, *outputs)]
+    scratch = _torch.empty(_scratch_bytes, dtype=_torch.uint8)
+    extra = [scratch.data_ptr()] if _scratch_bytes else []
+    return _kernel(*pointers, *numbers, *_AXES, *extra)
+"""
+PYTHON = """
+
+# ---------------------------------------------------------------- the kernel
+import linecache as _linecache
+import types as _types
+
+_KERNEL_SOURCE = {source}
+_AXES = {axes}
+_NAME = "<kernel of kernelwright>"
+_linecache.cache[_NAME] = (len(_KERNEL_SOURCE), None, _KERNEL_SOURCE.splitlines(True), _NAME)
+_module = _types.ModuleType("kernelwright_kernel")
+exec(compile(_KERNEL_SOURCE, _NAME, "exec"), _module.__dict__)
+
+
+def _run(tensors, outputs, numbers):
+    return _module.{entry}(*tensors, *outputs, *numbers, *_AXES) or 0
+"""
+TABLES = """
+
+# ---------------------------------------------------------------- what it was judged for
+import inspect as _inspect
+
+import torch as _torch
+
+_INPUTS = {inputs}
+_OUTPUTS = {outputs}
+_NUMBERS = {numbers}
+_ALIGNMENT = {alignment}
+"""
+MODEL = '''
+
 def _usable(tensor, name, shape, dtype):
     if tensor.device.type != "cpu" or str(tensor.dtype) != dtype or tuple(tensor.shape) != shape:
         raise ValueError(
-            f"{{name}} is {{tuple(tensor.shape)}} {{tensor.dtype}} on {{tensor.device}}; "
-            f"this kernel was made for {{shape}} {{dtype}} on the CPU"
+            f"{name} is {tuple(tensor.shape)} {tensor.dtype} on {tensor.device}; "
+            f"this kernel was made for {shape} {dtype} on the CPU"
         )
     tensor = tensor.detach().contiguous()
     return tensor if tensor.data_ptr() % _ALIGNMENT == 0 else tensor.clone()
@@ -89,22 +121,19 @@ class ModelNew(Model):
         learnt = [name for name, _ in self.named_parameters()]
         tensors += [state[name] for name in learnt if name in state]
         tensors += [tensor for name, tensor in state.items() if name not in learnt]
-        if len(tensors) != len(_INPUTS) or len(numbers) != len(_SCALARS):
+        if len(tensors) != len(_INPUTS) or len(numbers) != _NUMBERS:
             raise TypeError(
-                f"this kernel takes {{len(_INPUTS)}} tensors and {{len(_SCALARS)}} numbers, "
-                f"not {{len(tensors)}} and {{len(numbers)}}"
+                f"this kernel takes {len(_INPUTS)} tensors and {_NUMBERS} numbers, "
+                f"not {len(tensors)} and {len(numbers)}"
             )
         tensors = [_usable(tensor, *wanted) for tensor, wanted in zip(tensors, _INPUTS)]
         outputs = [
             _torch.empty(shape, dtype=getattr(_torch, dtype.partition(".")[2]))
             for _, shape, dtype in _OUTPUTS
         ]
-        pointers = [tensor.data_ptr() for tensor in (*tensors, *outputs)]
-        scratch = _torch.empty(_scratch_bytes, dtype=_torch.uint8)
-        extra = [scratch.data_ptr()] if _scratch_bytes else []
-        status = _kernel(*pointers, *numbers, *_AXES, *extra)
+        status = _run(tensors, outputs, numbers)
         if status != 0:
-            raise RuntimeError(f"the kernel returned error {{status}}")
+            raise RuntimeError(f"the kernel returned error {status}")
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 '''
 
@@ -114,7 +143,7 @@ def export(summary: RunSummary) -> dict[str, str]:
 
     Raises:
         UsageError: the task is not in KernelBench format, the run has no confirmed winner, or the
-            winner is not a CPU kernel.
+            winner is no kernel for the CPU.
     """
     task = summary.task
     if task.reference.kind != "kernelbench":
@@ -123,9 +152,14 @@ def export(summary: RunSummary) -> dict[str, str]:
             hint=f"kernelwright ship {summary.run.id} --as file",
         )
     best, confirmed = file.winner(summary)
-    if best.language != "cpp":
+    comment = file.comment(summary, "#")
+    if best.language == "torch" and not python.is_function(best, task.entry):
+        text = f"{comment}\n{python.fixed(best, task.entry)}"
+    elif best.language in ("cpp", "torch"):
+        text = module(task, best, confirmed, comment)
+    else:
         raise UsageError(f"--as kernelbench cannot wrap a {best.language} candidate yet")
-    return {f"{task.name}_new.py": module(task, best, confirmed, file.comment(summary, "#"))}
+    return {f"{task.name}_new.py": text}
 
 
 def module(task: Task, best: Candidate, confirmed: Evaluation, comment: str) -> str:
@@ -133,7 +167,7 @@ def module(task: Task, best: Candidate, confirmed: Evaluation, comment: str) -> 
 
     Args:
         task: in KernelBench format; its text is kept as it is.
-        best: a C++ candidate.
+        best: a C++ candidate, or a function in Python.
         confirmed: says with what it was built.
         comment: lines for the top of the file.
 
@@ -146,24 +180,29 @@ def module(task: Task, best: Candidate, confirmed: Evaluation, comment: str) -> 
     case = contract.resolve(task, chosen)
     if any(item.strided for item in (*case.inputs, *case.outputs)):
         raise UsageError("--as kernelbench cannot pass strides")
-    kernel = TEMPLATE.format(
-        source=_literal(file.fixed(best)),
-        build=repr(file.build_words(confirmed)),
-        entry=task.entry,
-        workspace=contract.wants_workspace(task, best.source),
-        **_tables(case),
+    axes = repr(list(case.axes.values()))
+    if best.language == "torch":
+        source = _literal(python.fixed(best, task.entry))
+        kernel = PYTHON.format(source=source, entry=task.entry, axes=axes)
+    else:
+        kernel = CPP.format(
+            source=_literal(file.fixed(best)),
+            build=repr(file.build_words(confirmed)),
+            entry=task.entry,
+            scalars=repr([C_TYPES.get(one.dtype, "c_float") for one in case.scalars]),
+            workspace=contract.wants_workspace(task, best.source),
+            axes=axes,
+        )
+    return f"{comment}\n{task.reference.source.rstrip()}\n{_tables(case)}{kernel}{MODEL}"
+
+
+def _tables(case: Case) -> str:
+    return TABLES.format(
+        inputs=_rows([(one.name, one.shape, f"torch.{one.dtype}") for one in case.inputs]),
+        outputs=_rows([(one.name, one.shape, f"torch.{one.dtype}") for one in case.outputs]),
+        numbers=len(case.scalars),
+        alignment=repr(case.alignment),
     )
-    return f"{comment}\n{task.reference.source.rstrip()}\n{kernel}"
-
-
-def _tables(case: Case) -> dict[str, str]:
-    return {
-        "inputs": _rows([(one.name, one.shape, f"torch.{one.dtype}") for one in case.inputs]),
-        "outputs": _rows([(one.name, one.shape, f"torch.{one.dtype}") for one in case.outputs]),
-        "scalars": repr([C_TYPES.get(one.dtype, "c_float") for one in case.scalars]),
-        "axes": repr(list(case.axes.values())),
-        "alignment": repr(case.alignment),
-    }
 
 
 def _rows(rows: list[tuple[str, tuple[int, ...], str]]) -> str:

@@ -29,6 +29,7 @@ from kernelwright.records.task import (
 )
 from kernelwright.tasks.memory import check_memory
 from kernelwright.tasks.notes import notes
+from kernelwright.tasks.python_form import python_form
 
 NARROW = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 """Types too narrow to sum in; a scalar of one is rounded to it and passed as ``float``."""
@@ -161,7 +162,8 @@ def prototype(
     case = resolve(task, found)
     if written.like_c:
         return _c_form(task, case, written, workspace)
-    return _python_form(task, case, written)
+    names = [item.name for item in arguments(case) if item.kind != "strides"]
+    return python_form(task, written.models, notes(task, case, written), names)
 
 
 def wants_workspace(task: Task, source: str) -> bool:
@@ -195,12 +197,6 @@ def _c_form(task: Task, case: Case, written: Notation, workspace: bool) -> str:
     words += [written.last] if written.last else []
     lines = [f"{written.comment} {line}" for line in notes(task, case, written)]
     return "\n".join([*lines, f'extern "C" int {task.entry}({", ".join(words)});'])
-
-
-def _python_form(task: Task, case: Case, written: Notation) -> str:
-    words = [item.name for item in arguments(case) if item.kind != "strides"]
-    lines = [f"{written.comment} {line}" for line in notes(task, case, written)]
-    return "\n".join([*lines, f"def {task.entry}({', '.join(words)}): ..."])
 
 
 def _shaped(item: Tensor, types: dict[str, str], known: dict[str, int]) -> Shaped:

@@ -210,7 +210,7 @@ def _torch() -> Finding:
         return Finding(
             name="torch",
             state="missing",
-            detail="only for tasks and baselines written in torch",
+            detail="only for tasks, kernels and baselines written in torch",
             mend=how_to_add("torch"),
             optional=True,
         )

@@ -1,5 +1,6 @@
 """What a verb opens before it works: store, executor, task, the user's own candidates."""
 
+import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -161,12 +162,21 @@ def candidate(
     inline = isinstance(origin, str) and "\n" in origin
     path = Path("the candidate" if inline else origin)
     source = str(origin) if inline else read_source(path)
-    language = settings.language[0] if inline else language_of(path, source)
+    language = _language(source, settings) if inline else language_of(path, source)
     try:
         values = _values(source, language, task, settings, tune)
         return make_candidate(source, language, values, origin="" if inline else str(path))
     except HeaderError as problem:
         raise HeaderError(f"{path}: {problem.message}", hint=problem.hint) from problem
+
+
+def _language(source: str, settings: Settings) -> str:
+    """The language of a text without a name: what is Python is no C++."""
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return settings.language[0]
+    return language_of(Path("candidate.py"), source)
 
 
 def _values(

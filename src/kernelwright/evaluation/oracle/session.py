@@ -59,6 +59,8 @@ class Session:
                 return {}
             if request.get("do") == "truth":
                 return {"seconds": self._truth(request, case, arena)}
+            if request.get("do") == "interface":
+                return {"interface": self._interface(case)}
         finally:
             arena.close()
         raise ValueError(f"unknown request {request.get('do')!r}")
@@ -111,6 +113,16 @@ class Session:
                 arena.view(place)[...] = _rounded(array, item, part)
             seconds[part] = time.monotonic() - started
         return seconds
+
+    def _interface(self, case: Case) -> dict[str, Any]:
+        import_torch()
+        from kernelwright.evaluation.oracle.framework import TorchProgram
+        from kernelwright.evaluation.oracle.model_interface import model_interface
+
+        program = self._loaded()
+        if not isinstance(program, TorchProgram):
+            raise TypeError("the task has no model")
+        return model_interface(program, case)
 
     def _loaded(self) -> Program:
         if self.program is None:

@@ -1,0 +1,168 @@
+"""How a built candidate gets its processes, by the kind of worker that its language needs.
+
+A library is loaded by a process of the standard library alone; a Python file by one that was
+forked from a process in which the framework is imported. Both are confined alike.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kernelwright import sandbox
+from kernelwright.evaluation.bench import Bench
+from kernelwright.evaluation.channel import Channel
+from kernelwright.evaluation.interface import interface
+from kernelwright.evaluation.python_worker import PythonWorker
+from kernelwright.evaluation.rivals import environment
+from kernelwright.evaluation.worker import Worker
+from kernelwright.languages.base import WorkerKind
+from kernelwright.records.job import JudgeJob
+from kernelwright.records.task import Task
+from kernelwright.sandbox.jailed import Jailed
+from kernelwright.sandbox.zygote import Zygote
+from kernelwright.tasks import contract
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """One built candidate."""
+
+    load: dict[str, Any]
+    """What a worker is told to load."""
+    start: Callable[[], Worker]
+    """Gives a fresh worker, ready."""
+    noop_us: float
+    """What calling a kernel that does nothing costs in this kind of worker."""
+
+
+class Entrants:
+    """Starts workers for one task.
+
+    Args:
+        bench: the trusted side.
+        folder: a private folder of the verifier's.
+    """
+
+    def __init__(self, bench: Bench, folder: Path) -> None:
+        self._bench = bench
+        self._folder = folder
+        self._entered = 0
+        self._folders: list[Path] = []
+        self._interface: dict[str, Any] | None = None
+        self._noop_us = 0.0
+        quiet = {"OPENBLAS_NUM_THREADS": "1"}  # numpy's would start its threads on import
+        self._zygote = Zygote(environment(bench.threads, folder, folder) | quiet)
+
+    @contextmanager
+    def enter(self, job: JudgeJob, kind: WorkerKind, built: Path) -> Iterator[Entrant]:
+        """A candidate, as long as it is judged.
+
+        Args:
+            job: names it, and how strictly it is confined.
+            kind: of the worker that its language needs.
+            built: what its language made of it, a file.
+
+        Raises:
+            PrerequisiteError: the framework that a Python candidate needs is missing.
+        """
+        # Beside the workers' folders: a candidate can write in its own, and must not change what
+        # its next process loads.
+        library = self._folder / f"library-{self._entered}" / f"candidate{built.suffix}"
+        self._entered += 1
+        library.parent.mkdir(mode=0o755)
+        shutil.copyfile(built, library)
+        library.chmod(0o555)
+
+        def start() -> Worker:
+            return self._start(kind, library, job.sandbox)
+
+        task = self._bench.task
+        load: dict[str, Any] = {"library": str(library), "entry": task.entry}
+        try:
+            if kind == "python":
+                load |= {"tunables": job.candidate.tunables, "model": self._model(task)}
+                self._noop_us = self._noop_us or self._python_noop(start())
+            noop_us = self._noop_us if kind == "python" else self._bench.noop_us
+            yield Entrant(load, start, noop_us)
+        finally:
+            shutil.rmtree(library.parent, ignore_errors=True)
+            for folder in self._folders:
+                shutil.rmtree(folder, ignore_errors=True)
+            self._folders.clear()
+
+    def close(self) -> None:
+        """End what was kept to start workers quickly."""
+        self._zygote.close()
+
+    def _start(self, kind: WorkerKind, library: Path, mode: sandbox.Mode) -> Worker:
+        """A fresh worker process in a folder of its own, ready to load ``library``.
+
+        Raises:
+            PrerequisiteError: ``mode`` is ``require`` and a layer is missing.
+        """
+        folder = Path(tempfile.mkdtemp(dir=self._folder, prefix="worker-"))
+        self._folders.append(folder)
+        ours, theirs = Channel.pair()
+        try:
+            process = self._process(kind, theirs.fileno(), folder, library, mode)
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        worker = Worker(process, ours)
+        if kind == "python":
+            forbid = self._bench.task.library == "forbid"
+            worker = PythonWorker(process, ours, forbid=forbid)
+        try:
+            worker.sandbox = process.confinement()
+            worker.ready()
+        except BaseException:
+            worker.close()
+            raise
+        return worker
+
+    def _process(
+        self, kind: WorkerKind, channel: int, folder: Path, library: Path, mode: sandbox.Mode
+    ) -> Jailed:
+        limits = sandbox.Limits(memory_bytes=_half_of_memory())
+        env = environment(self._bench.threads, folder, folder)
+        readable = (library.parent,)
+        if kind == "python":
+            # A pool of compilers would outlive the call that starts it.
+            env |= {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
+            return self._zygote.fork(
+                channel, folder=folder, mode=mode, limits=limits, env=env, readable=readable
+            )
+        return sandbox.spawn(
+            "run.py",
+            [str(channel)],
+            folder=folder,
+            fds=(channel,),
+            mode=mode,
+            limits=limits,
+            env=env,
+            readable=readable,
+        )
+
+    def _model(self, task: Task) -> dict[str, Any] | None:
+        """How a model of the candidate's is built and called; None where the task takes none."""
+        if task.reference.kind == "kernelbench" and self._interface is None:
+            self._interface = interface(self._bench.oracle, self._bench.cases.smoke)
+        return self._interface
+
+    def _python_noop(self, worker: Worker) -> float:
+        try:
+            arguments = len(contract.arguments(self._bench.cases.smoke))
+            return worker.noop_us(arguments) if isinstance(worker, PythonWorker) else 0.0
+        finally:
+            worker.close()
+
+
+def _half_of_memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

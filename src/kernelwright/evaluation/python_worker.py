@@ -1,0 +1,97 @@
+"""The handle on a candidate in Python: what it shares with any worker, and what is asked after.
+
+After each block its process is asked whether the framework's state, the judge's own functions and
+the threads are as they were. The answer is a claim: it catches accidents and plain cheats, while
+values and times are judged here.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kernelwright.checks.finding import Finding, Rejected
+from kernelwright.evaluation.channel import Channel
+from kernelwright.evaluation.report import Ran
+from kernelwright.evaluation.ring import Ring
+from kernelwright.evaluation.worker import Process, Worker
+from kernelwright.records.outcome import Outcome
+
+PATIENCE_SECONDS = 30.0
+"""Least time for loading a file and for the first calls of a shape: either may compile."""
+MOST_NAMES = 64
+LONGEST_NAME = 100
+
+
+class PythonWorker(Worker):
+    """One process behind a channel.
+
+    Args:
+        process: as for :class:`Worker`, like ``channel``.
+        channel: our end of its socket.
+        forbid: a result that the framework's own operators computed is none of the candidate's.
+    """
+
+    def __init__(self, process: Process, channel: Channel, *, forbid: bool) -> None:
+        super().__init__(process, channel)
+        self._forbid = forbid
+        self._watching = False
+
+    def load(self, message: dict[str, Any], timeout: float) -> None:
+        """As for any worker, with time to compile."""
+        super().load(message, max(timeout, PATIENCE_SECONDS))
+
+    def bind(self, ring: Ring, timeout: float) -> None:
+        """As for any worker, with time to compile: the first calls of a shape are made here."""
+        super().bind(ring, max(timeout, PATIENCE_SECONDS))
+
+    def watch(self) -> None:
+        """Let the next run name the operators that the candidate calls."""
+        self._watching = True
+
+    def arm(
+        self,
+        slots: list[int],
+        timeout: float,
+        whose: object,
+        *,
+        handicap: float = 0.0,
+        more: Mapping[str, Any] | None = None,
+    ) -> None:
+        """As for any worker; the next block names operators if that was asked for."""
+        more = {"probe": True} if self._watching else more
+        super().arm(slots, timeout, whose, handicap=handicap, more=more)
+
+    def go(self, timeout: float) -> Ran:
+        """Call once for each slot, then look at what the calls left behind.
+
+        Raises:
+            Rejected: as for any worker; ``state_mutated``, ``tampering``, ``deferred_work`` and
+                the outcomes of a returned tensor; ``kernel_did_not_run`` where operators of the
+                framework are forbidden.
+        """
+        watching, self._watching = self._watching, False
+        ran = super().go(timeout)
+        answer = self._ask({"do": "inspect"}, timeout)
+        if answer.get("drew") is True:
+            self.labels["draws_random_numbers"] = True
+        if watching:
+            self.labels["library"] = _names(answer.get("library"))
+            computing = _names(answer.get("computing"))
+            if self._forbid and computing:
+                reason = f"the framework computed, not the candidate: it called {computing[0]}"
+                evidence = {"library": computing}
+                raise Rejected(Finding(Outcome.KERNEL_DID_NOT_RUN, reason, evidence))
+        return ran
+
+    def noop_us(self, arguments: int, timeout: float = PATIENCE_SECONDS) -> float:
+        """Microseconds that a call which does nothing costs; trusted before anything is loaded."""
+        answer = self._ask({"do": "noop", "arguments": arguments}, timeout)
+        return float(answer["ns"]) / 1e3
+
+
+def _names(found: Any) -> list[str]:
+    """Untrusted names, cut to a size that can be kept."""
+    if not isinstance(found, list):
+        return []
+    return [
+        str(one)[:LONGEST_NAME].encode("utf-8", "replace").decode() for one in found[:MOST_NAMES]
+    ]

@@ -1,0 +1,178 @@
+"""What a candidate must leave alone: functions the judge uses, modules, settings, threads.
+
+Everything is captured before the candidate is loaded and compared after it was loaded and after
+each block of calls, outside the timed window. What is found here is an accident or a plain cheat:
+whoever rewrites the interpreter's memory can lie to it, which is why values and times are judged
+in another process.
+"""
+
+from __future__ import annotations
+
+import builtins
+import ctypes
+import gc
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from refusal import Refusal  # type: ignore[import-not-found]
+
+FRAMES, LIST, MODULES = sys._current_frames, os.listdir, sys.modules
+_OWNERS: tuple[Any, ...] = (
+    torch, torch._C, torch.Tensor, torch.nn.functional, builtins, time, ctypes, threading, signal,
+    gc, os, sys, np, np.ndarray,
+)  # fmt: skip
+"""Not ``torch.nn.Module``: the framework's compiler changes it when it is first used."""
+_LIBM = ctypes.CDLL("libm.so.6")
+_ENVIRONMENT = (ctypes.c_uint8 * 256)()
+_MASKS = ("SigBlk", "SigIgn", "SigCgt", "Umask")
+_OF_THE_C_LIBRARY = 0b11 << 31
+"""Signals 32 and 33, which it uses once there are threads."""
+
+
+class Guards:
+    """One look back at how things were before the candidate."""
+
+    def __init__(self) -> None:
+        self._functions = [(owner, _functions(owner)) for owner in _OWNERS]
+        self._modules = dict(MODULES)
+        self._settings = settings()
+        self._environ = dict(os.environ)
+        self._random = random_state()
+        self._tasks = tasks()
+
+    def warm(self) -> None:
+        """Threads that run now are the framework's and the candidate's pools."""
+        self._tasks = tasks()
+
+    def check(self, when: str) -> None:
+        """Look at everything but threads; what was added to the environment is the candidate's.
+
+        Raises:
+            Refusal: something is not as it was.
+        """
+        for owner, known in self._functions:
+            now = vars(owner)
+            for name, function in known.items():
+                if now.get(name) is not function:
+                    raise Refusal("tampering", f"{owner.__name__}.{name} was replaced {when}")
+        for name, module in self._modules.items():
+            if MODULES.get(name) is not module:
+                raise Refusal("tampering", f"the module {name} was replaced {when}")
+        now_set = settings()
+        for name, value in self._settings.items():
+            if now_set[name] != value:
+                text = f"{name} was changed {when}: {value} to {now_set[name]}"
+                raise Refusal("state_mutated", text, "set it inside the call and set it back")
+        for name, value in self._environ.items():
+            if os.environ.get(name) != value:
+                raise Refusal("state_mutated", f"{name} in the environment was changed {when}")
+
+    def finished(self) -> None:
+        """Look for threads that were not there after the warm calls.
+
+        Raises:
+            Refusal: the calls left some running.
+        """
+        fresh = tasks() - self._tasks
+        if fresh:
+            text = f"{len(fresh)} threads more than after the warm call still ran after a call"
+            raise Refusal("deferred_work", text, "join threads before returning")
+
+    def drew(self) -> bool:
+        """Whether random numbers were drawn since the last look."""
+        before, self._random = self._random, random_state()
+        return before != self._random
+
+
+def alone() -> None:
+    """Look for Python threads beside this one.
+
+    Raises:
+        Refusal: there is one.
+    """
+    if len(FRAMES()) > 1:
+        text = "a Python thread was still alive when the call returned"
+        raise Refusal("deferred_work", text, "join threads, and shut pools down, before returning")
+
+
+def tasks() -> frozenset[str]:
+    """Threads of this process, by the kernel's numbers."""
+    return frozenset(LIST("/proc/self/task"))
+
+
+def settings() -> dict[str, Any]:
+    """Global settings by name."""
+    found = {}
+    for name, read in _SETTINGS.items():
+        try:
+            found[name] = read()
+        except (RuntimeError, AttributeError) as problem:  # this version, or mixed settings
+            found[name] = f"{type(problem).__name__}"
+    return found
+
+
+def random_state() -> tuple[Any, ...]:
+    """Where the generators of Python, numpy and the framework are."""
+    return (
+        hash(random.getstate()),
+        np.random.get_state()[1].tobytes(),  # type: ignore[index]
+        torch.get_rng_state().numpy().tobytes(),
+    )
+
+
+def _functions(owner: Any) -> dict[str, Any]:
+    return {name: value for name, value in vars(owner).items() if callable(value)}
+
+
+def _arithmetic() -> tuple[int, ...]:
+    """Rounding, flushing of denormals, exceptions that trap: the control bits of this thread."""
+    _LIBM.fegetenv(_ENVIRONMENT)
+    words = memoryview(_ENVIRONMENT).cast("B").cast("I")
+    if os.uname().machine == "x86_64":
+        return words[0] & 0xFFFF, words[7] & 0xFFC0  # control word, MXCSR without its flags
+    return (words[0],)
+
+
+def _status() -> tuple[int, ...]:
+    with open("/proc/self/status", encoding="ascii", errors="replace") as file:  # noqa: PTH123
+        lines = [line.split() for line in file if line.startswith(_MASKS)]
+    return tuple(int(value, 16) & ~_OF_THE_C_LIBRARY for _, value in lines)
+
+
+def _handlers() -> tuple[Any, ...]:
+    return tuple(signal.getsignal(number) for number in signal.valid_signals())
+
+
+_SETTINGS: dict[str, Callable[[], Any]] = {
+    "the default dtype": torch.get_default_dtype,
+    "the default device": torch.get_default_device,
+    "the gradient mode": torch.is_grad_enabled,
+    "the inference mode": torch.is_inference_mode_enabled,
+    "autocast": lambda: torch.is_autocast_enabled("cpu"),
+    "anomaly detection": torch.is_anomaly_enabled,
+    "deterministic algorithms": torch.get_deterministic_debug_mode,
+    "filling of fresh memory": lambda: torch.utils.deterministic.fill_uninitialized_memory,
+    "the precision of float32 products": torch.get_float32_matmul_precision,
+    "the precision of oneDNN": lambda: torch.backends.mkldnn.matmul.fp32_precision,
+    "use of oneDNN": torch._C._get_mkldnn_enabled,
+    "the number of threads": torch.get_num_threads,
+    "the number of inter-op threads": torch.get_num_interop_threads,
+    "function modes": torch._C._len_torch_function_stack,
+    "dispatch modes": torch._C._len_torch_dispatch_stack,
+    "the seed": torch.initial_seed,
+    "floating-point control": _arithmetic,
+    "signal masks, handlers or umask": _status,
+    "signal handlers": _handlers,
+    "timers": lambda: signal.getitimer(signal.ITIMER_REAL)[1],
+    "the working folder": os.getcwd,
+    "tracing": lambda: (sys.gettrace(), sys.getprofile()),
+    "the switch interval": sys.getswitchinterval,
+}

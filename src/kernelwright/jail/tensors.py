@@ -1,0 +1,57 @@
+"""Arguments as a Python candidate gets them: tensors that view our memory, plain numbers."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+
+def elements(shape: Sequence[int], strides: Sequence[int]) -> int:
+    """Elements from the first to the last one addressed."""
+    if 0 in shape:
+        return 0
+    return 1 + sum((extent - 1) * step for extent, step in zip(shape, strides, strict=True))
+
+
+class Arenas:
+    """Mapped memory by name.
+
+    Args:
+        mapped: address and size in bytes of each.
+    """
+
+    def __init__(self, mapped: dict[str, tuple[int, int]]) -> None:
+        self._mapped = mapped
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """First address and end of each."""
+        return [(start, start + size) for start, size in self._mapped.values()]
+
+    def address(self, argument: dict[str, Any]) -> int:
+        """Of the first element of a tensor."""
+        return self._mapped[argument["arena"]][0] + int(argument["place"]["offset"])
+
+    def tensor(self, argument: dict[str, Any]) -> torch.Tensor:
+        """A tensor that views our memory and owns nothing."""
+        place = argument["place"]
+        dtype, shape = getattr(torch, place["dtype"]), place["shape"]
+        count = elements(shape, place["strides"])
+        if not count:
+            return torch.empty(shape, dtype=dtype)
+        memory = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(self.address(argument))
+        return torch.frombuffer(memory, dtype=dtype).as_strided(shape, place["strides"])
+
+
+def number(argument: dict[str, Any]) -> float | int | bool:
+    """A scalar or an axis as Python has it, rounded to its type."""
+    value = argument["value"]
+    if argument["t"] == "axis":
+        return int(value)
+    if argument["dtype"] == "float32":
+        return float(ctypes.c_float(value).value)
+    if argument["dtype"] == "float64":
+        return float(value)
+    return bool(value) if argument["dtype"] == "bool" else int(value)

@@ -1,0 +1,40 @@
+"""What a Python program of the jail needs of this interpreter, and what it must not see of us.
+
+The installed packages are there for candidates to use; this one is not: it holds the judge, and
+the references of the built-in tasks.
+"""
+
+import site
+import sys
+import sysconfig
+from functools import cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def sites() -> tuple[Path, ...]:
+    """Folders of installed packages."""
+    found = (Path(name).resolve() for name in site.getsitepackages())
+    return tuple(path for path in found if path.is_dir())
+
+
+@cache
+def needed() -> tuple[Path, ...]:
+    """Standard library, headers, installed packages, where the jail does not show them anyway."""
+    base = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
+    base |= {"installed_base": sys.base_prefix, "installed_platbase": sys.base_exec_prefix}
+    kinds = ("stdlib", "platstdlib", "include", "platinclude")
+    own = [Path(sysconfig.get_path(kind, vars=base)).resolve() for kind in kinds]
+    found = dict.fromkeys(path for path in (*own, *sites()) if path.is_dir())
+    inside = [path for path in found if path.parts[:2] != ("/", "usr")]
+    return tuple(path for path in inside if not any(other in path.parents for other in inside))
+
+
+@cache
+def of_ours() -> list[str]:
+    """This package and its traces among the installed ones, wherever they are."""
+    traces = [
+        entry for folder in sites() for entry in folder.iterdir() if "kernelwright" in entry.name
+    ]
+    return list(dict.fromkeys(map(str, (PACKAGE, *traces))))
