@@ -6,6 +6,7 @@ does not work: a task that cannot be answered cannot be judged.
 
 import math
 
+from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.devices import detect, roofline
 from kernelwright.devices.measured import Peaks
 from kernelwright.errors import PrerequisiteError
@@ -17,19 +18,22 @@ from kernelwright.evaluation.flush import Flush
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.ring import Inputs, Ring
 from kernelwright.evaluation.rivals import Rivals
+from kernelwright.evaluation.sensing import sense
 from kernelwright.evaluation.sides import RingSide, RivalSide
-from kernelwright.evaluation.stages import Cases
+from kernelwright.evaluation.stages import cases_of
 from kernelwright.evaluation.worker import Worker
 from kernelwright.expressions import evaluate
 from kernelwright.records.job import BaselineTime, Session
+from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Case, Shaped, Task
-from kernelwright.tasks import contract, edges
 from kernelwright.timing.statistics import Noise
 
 BLOCK_US = 6000.0
 MOST_SLOTS = 5
 RING_BYTES = 512 << 20
 BLOCK_SECONDS = 120.0
+SENSE_SECONDS = 5.0
+"""After which no further input is tried when a session is opened; ``tasks check`` tries all."""
 
 
 class Bench:
@@ -62,23 +66,30 @@ class Bench:
         self.threads = threads
         self.answers = Answers(task, oracle, secret)
         self.flush = flush
-        self.cases = self._cases()
+        self.cases = cases_of(task)
         self.times: dict[str, dict[str, float]] = {}
         self.missing: dict[str, str] = {}
         self.noise = Noise(half_width=0.0, pairs=1, between=0.0)
         self.strongest = ""
         self.noop_us = 0.0
+        self.sensitivity: Sensitivity | None = None
         self._rings: dict[tuple[str, str], Ring] = {}
         self._inputs: dict[str, Inputs] = {}
         self._slots: dict[str, int] = {}
 
-    def open(self, wanted: tuple[str, ...]) -> Session:
-        """Check the reference, time the baselines named, measure the noise.
+    def open(self, wanted: tuple[str, ...], known: Sensitivity | None = None) -> Session:
+        """Check the reference and the task, time the baselines named, measure the noise.
+
+        Args:
+            wanted: names of baselines.
+            known: what the task's comparison was seen to tell apart, if that was seen before.
 
         Raises:
+            InsensitiveTask: the task's own comparison would accept a wrong answer.
             TaskError: the reference does not work.
             PrerequisiteError: no baseline can be run.
         """
+        self._admit(known)
         for case in (self.cases.smoke, *self.cases.timed):
             self.answers.base(case)
         for name, reason in self.rivals.possible().items():
@@ -117,6 +128,7 @@ class Bench:
             environment=detect.describe(self.threads),
             floor_us={name: floor.us for name, floor in floors.items()},
             bound={name: floor.bound for name, floor in floors.items()},
+            sensitivity=self.sensitivity,
         )
 
     def floor(self, case: Case) -> roofline.Floor:
@@ -202,17 +214,13 @@ class Bench:
             ring.close()
             ring.inputs.close()
 
-    def _cases(self) -> Cases:
-        workloads = [item for item in self.task.workloads if item.device == "cpu"]
-        if not workloads:
-            hint = "add a workload with device = 'cpu'"
-            raise PrerequisiteError(f"task {self.task.name} has no workload for the CPU", hint)
-        order = {"main": 0, "extra": 1, "smoke": 2}
-        workloads.sort(key=lambda item: order[item.role])
-        resolved = [(item.role, contract.resolve(self.task, item)) for item in workloads]
-        timed = [case for role, case in resolved if role != "smoke"] or [resolved[0][1]]
-        smoke = next((case for role, case in resolved if role == "smoke"), timed[0])
-        return Cases(smoke, timed, edges.edge_cases(self.task, "cpu"), [])
+    def _admit(self, known: Sensitivity | None) -> None:
+        """Refuse a task on which a wrong answer passes, or judge it by a tighter tolerance."""
+        self.sensitivity = known or sense(self.answers, [self.cases.smoke], SENSE_SECONDS)
+        if self.sensitivity.refused:
+            raise InsensitiveTask(self.sensitivity)
+        changed = {"tolerance": self.sensitivity.tolerance}
+        self.task = self.answers.task = self.task.model_copy(update=changed)
 
     def _time(self, name: str) -> None:
         try:

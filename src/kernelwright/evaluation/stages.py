@@ -1,7 +1,8 @@
 """The stages of correctness, cheapest first; each raises at its first finding.
 
 Smoke: one call on the smallest workload. Declared: every workload that will be timed. Stability:
-hostile values. Repeats: the same call again and again. Edges and hidden: other shapes.
+hostile values, small integers among them, on which exact answers must be met exactly. Repeats:
+the same call again and again. Edges and hidden: other shapes.
 """
 
 import hashlib
@@ -12,14 +13,15 @@ import numpy as np
 
 from kernelwright.checks.correctness import judge
 from kernelwright.checks.finding import Finding, Rejected
+from kernelwright.errors import PrerequisiteError
 from kernelwright.evaluation.arena import Array
 from kernelwright.evaluation.oracle_client import ReferenceFailure
 from kernelwright.evaluation.ring import POISONS, Ring
 from kernelwright.evaluation.trial import Trial
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.rung import Stage
-from kernelwright.records.task import Case
-from kernelwright.tasks import inputs
+from kernelwright.records.task import Case, Task
+from kernelwright.tasks import contract, edges, hostile
 
 REPEATS = 40
 Rings = Callable[[Case], Ring]
@@ -54,6 +56,24 @@ class Cases:
         self.hidden = hidden
 
 
+def cases_of(task: Task) -> Cases:
+    """The workloads of ``task`` for the CPU, and its edge shapes.
+
+    Raises:
+        PrerequisiteError: it has no workload for the CPU.
+    """
+    workloads = [item for item in task.workloads if item.device == "cpu"]
+    if not workloads:
+        hint = "add a workload with device = 'cpu'"
+        raise PrerequisiteError(f"task {task.name} has no workload for the CPU", hint)
+    order = {"main": 0, "extra": 1, "smoke": 2}
+    workloads.sort(key=lambda item: order[item.role])
+    resolved = [(item.role, contract.resolve(task, item)) for item in workloads]
+    timed = [case for role, case in resolved if role != "smoke"] or [resolved[0][1]]
+    smoke = next((case for role, case in resolved if role == "smoke"), timed[0])
+    return Cases(smoke, timed, edges.edge_cases(task, "cpu"), [])
+
+
 def _smoke(trial: Trial, cases: Cases, rings: Rings) -> None:
     _declared_one(trial, cases.smoke, rings)
 
@@ -70,10 +90,15 @@ def _declared_one(trial: Trial, case: Case, rings: Rings) -> None:
 
 def _stability(trial: Trial, cases: Cases, rings: Rings) -> None:
     case = cases.smoke
-    for kind in inputs.hostile_kinds(case):
+    for kind in hostile.kinds(case):
         with _where_defined(trial, f"hostile {kind}"):
             question = trial.answers.hostile(case, kind)
-            trial.correct(question, ring=rings(case), blame=_unstable)
+            blame = _same if kind == hostile.INTEGERS else _unstable
+            trial.correct(question, ring=rings(case), blame=blame)
+
+
+def _same(finding: Finding) -> Finding:
+    return finding
 
 
 def _unstable(finding: Finding) -> Finding:
@@ -97,7 +122,7 @@ def _repeats(trial: Trial, cases: Cases, rings: Rings) -> None:
             continue
         seen.add(bits)
         for answer, got in zip(answers, outputs, strict=True):
-            if finding := judge(got, answer, trial.task.tolerance.k, pattern):
+            if finding := judge(got, answer, trial.task.tolerance, pattern):
                 reason = f"call {number + 1} of {REPEATS} alike ones was wrong: {finding.reason}"
                 raise Rejected(Finding(Outcome.NONDETERMINISTIC, reason, finding.evidence))
     trial.labels["distinct_results_in_40_repeats"] = len(seen)

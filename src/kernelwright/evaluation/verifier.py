@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright import errors, sandbox
+from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.devices import measured
 from kernelwright.devices.measured import Peaks
 from kernelwright.errors import KernelwrightError
@@ -31,6 +32,7 @@ from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.rivals import Rivals, environment
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.job import JudgeJob
+from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Task
 from kernelwright.sandbox.scratch import scratch
 
@@ -65,7 +67,11 @@ class Verifier:
         self.bench = Bench(task, Oracle(), rivals, peaks, flush, self.threads, secret)
         self.bench.oracle.load(task)
         self.bench.noop_us = self._noop(Path(message["noop"]))
-        session = self.bench.open(tuple(message["baselines"]))
+        known = message["sensitivity"] and Sensitivity.model_validate(message["sensitivity"])
+        try:
+            session = self.bench.open(tuple(message["baselines"]), known)
+        except InsensitiveTask as refusal:
+            return {"insensitive": refusal.found.model_dump(mode="json")}
         return {"session": session.model_dump(mode="json")}
 
     def judge(self, message: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from kernelwright.executors.base import Executor
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import JudgeJob, Session
 from kernelwright.records.rung import Rung
+from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Task
 from kernelwright.store.store import Store
 
@@ -73,9 +74,9 @@ class Live:
         self._free = {True: 0, False: 0}
         self._kind: dict[int, bool] = {}
 
-    def open(self, task: Task) -> Opened:
+    def open(self, task: Task, known: Sensitivity | None = None) -> Opened:
         """Open the executor."""
-        session = self._executor.open(task)
+        session = self._executor.open(task, known)
         self._free = {
             True: self._executor.capacity(Rung.DRAFT),
             False: self._executor.capacity(Rung.SMOKE),

@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from secrets import token_hex
 
 from kernelwright.candidates.settle import settled
+from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.errors import StoreError, UsageError
 from kernelwright.executors.base import Executor
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.run import Run, RunSpec
 from kernelwright.records.rung import RungPlan
 from kernelwright.records.task import Task
-from kernelwright.search.inputs import Clock, Live, recorded
+from kernelwright.search.inputs import Clock, Live, Opened, recorded
 from kernelwright.search.journal import DifferenceError, Journal
 from kernelwright.search.observer import Observer
 from kernelwright.search.rungs import plans_for
@@ -53,6 +54,7 @@ def start_run(
 
     Raises:
         UsageError: there is nothing to try (no expert, no start file).
+        InsensitiveTask: the task's own comparison would accept a wrong answer.
         UserError: the executor or the store cannot be used.
         JudgeError: the machinery broke; the run stays resumable.
     """
@@ -74,8 +76,8 @@ def start_run(
         )
     live = Live(executor, clock, 0.0, scheduler.limits.wall_s)
     try:
-        opened = live.open(task)
         writer = Writer(store)
+        opened = _opened(live, task, writer)
         writer.put_task(task)
         writer.create_run(run, start)
         work = Work(scheduler, Journal(store, run), live, task, observer or Observer())
@@ -115,7 +117,7 @@ def resume_run(
         live = Live(executor, clock, base_s, scheduler.limits.wall_s)
         work = Work(scheduler, journal, live, task, observer or Observer())
         try:
-            opened = live.open(task)
+            opened = _opened(live, task, writer)
             work.send(scheduler.claims.values())
             work.go_on(opened, writer)
         finally:
@@ -126,6 +128,25 @@ def resume_run(
             hint="it was made by another version; start a new run with --start best.*",
         ) from problem
     return _ended(store, run.id, observer)
+
+
+def _opened(live: Live, task: Task, writer: Writer) -> Opened:
+    """Open the executor with what is known of the task's sensitivity; keep what it finds.
+
+    Raises:
+        InsensitiveTask: the task's own comparison would accept a wrong answer.
+    """
+    digest = content_hash(task)
+    known = writer.store.sensitivity(digest)
+    try:
+        opened = live.open(task, known)
+    except InsensitiveTask as refusal:
+        if known is None:
+            writer.put_sensitivity(digest, refusal.found)
+        raise
+    if known is None and opened.session.sensitivity is not None:
+        writer.put_sensitivity(digest, opened.session.sensitivity)
+    return opened
 
 
 def past(store: Store, run: Run) -> tuple[Task, Scheduler, Journal]:

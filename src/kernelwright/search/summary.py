@@ -10,6 +10,7 @@ from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Session
 from kernelwright.records.run import Run, Spent
 from kernelwright.records.rung import Rung
+from kernelwright.records.sensitivity import Policy, policy_of
 from kernelwright.records.task import Task
 from kernelwright.search.score import score
 from kernelwright.store.step import StoredEvaluation
@@ -53,6 +54,11 @@ class RunSummary:
     counts: Counts
     spent: Spent
     folder: Path
+
+    @property
+    def policy(self) -> Policy:
+        """How exact results had to be."""
+        return policy_of(self.task, self.session.sensitivity if self.session else None)
 
 
 def summarise(store: Store, run_id: str) -> RunSummary:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from json import loads
 from pathlib import Path
 
-from sqlalchemy import URL, Connection, Row, Select, create_engine, select
+from sqlalchemy import URL, Connection, Row, Select, create_engine, inspect, select
 
 from kernelwright.errors import PrerequisiteError, StoreError, UsageError
 from kernelwright.records.candidate import Candidate
@@ -16,6 +16,7 @@ from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.post import Post
 from kernelwright.records.run import Run
 from kernelwright.records.rung import Rung
+from kernelwright.records.sensitivity import VERSION, Sensitivity
 from kernelwright.records.task import Task
 from kernelwright.store import location, schema
 from kernelwright.store.artifacts import Artifacts
@@ -121,6 +122,16 @@ class Store:
         if text is None:
             raise UsageError(f"the task {digest[:16]} is not in this store")
         return Task.model_validate_json(text)
+
+    def sensitivity(self, digest: str) -> Sensitivity | None:
+        """What was seen of the task of that content hash by today's controls, or None."""
+        table = schema.sensitivities
+        query = select(table.c.json).where(table.c.task == digest, table.c.version == VERSION)
+        with self.reading() as connection:
+            if not inspect(connection).has_table(table.name):
+                return None
+            text = connection.scalar(query)
+        return None if text is None else Sensitivity.model_validate_json(text)
 
     def candidate(self, run_id: str, candidate_id: str) -> Candidate:
         """One candidate of a run.

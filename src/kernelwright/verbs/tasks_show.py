@@ -8,7 +8,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from kernelwright.records.candidate import Language
+from kernelwright.records.sensitivity import policy_of
 from kernelwright.records.task import Argument, Task, Tensor
+from kernelwright.report import summary as report
 from kernelwright.report import text
 from kernelwright.tasks import contract
 from kernelwright.verbs import base, setup
@@ -67,9 +69,7 @@ def _described(task: Task, prototype: str) -> str:
         (one.name, one.device, one.role, " ".join(f"{k}={v}" for k, v in one.axes.items()))
         for one in task.workloads
     ]
-    accuracy = f"error at most {task.tolerance.k:g} times that of an honest {task.accumulate} sum"
-    if task.precision:
-        accuracy += f"; may compute in {', '.join(task.precision)}"
+    accuracy = f"{report.policy(policy_of(task, None))}; honest sums are made in {task.accumulate}"
     return "\n\n".join(
         (
             f"{task.name}: {task.summary}".removesuffix(": "),
