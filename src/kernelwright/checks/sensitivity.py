@@ -70,6 +70,7 @@ class Row:
     """Each try must be rejected, by any of what was seen in it; a try without anything seen
     cannot be."""
     right: bool = False
+    """It is meant to pass."""
     tried: bool = True
 
     def tolerances(self, tolerance: Tolerance) -> float:
@@ -82,7 +83,9 @@ class Row:
     def accepted(self, tolerance: Tolerance) -> bool:
         """Whether the comparison takes it for right although it is wrong."""
         needed = SEEDS_APART if self.name == "another_seed" else 1.0
-        return bool(self.tries) and not self.tolerances(tolerance) > needed
+        if self.right or not self.tries:
+            return False
+        return not self.tolerances(tolerance) > needed
 
     def record(self, tolerance: Tolerance) -> Control:
         """The row as it is kept."""

@@ -40,6 +40,12 @@ def test_what_is_rejected_everywhere_leaves_the_tolerance_alone():
     assert (found.refused, found.tolerance, found.tightened_from) == (False, Tolerance(), None)
 
 
+def test_what_is_meant_to_pass_may_pass():
+    found, said = verdict(Row("half_the_tolerance", "y", tries=row("", [0.5]).tries, right=True))
+    assert said == {"half_the_tolerance": "right"}
+    assert (found.refused, found.tightened_from) == (False, None)
+
+
 def test_the_least_distance_counts():
     found, said = verdict(row("zeros", [1000, 0.01]))
     assert said == {"zeros": "accepted"}

@@ -12,7 +12,7 @@ from kernelwright.executors.base import Executor
 from tests import samples
 from tests.fakes import FakeExecutor
 
-FIELDS = {"run", "task", "device", "status", "best", "counts", "spent", "files"}
+FIELDS = {"run", "task", "device", "status", "best", "counts", "spent", "files", "policy"}
 
 
 def said(capsys, line):
