@@ -92,3 +92,14 @@ def test_integers_stay_integers_whatever_is_allowed(oracle):
     answers, case = asked(oracle, core("cross_entropy", precision=["bfloat16"]))
     assert answers.base(case).contents["labels"].dtype == np.int64
     assert answers.base(case).fair
+
+
+def test_one_value_everywhere_is_one_sample(oracle):
+    def error(secret):
+        answers, case = asked(oracle, core("swiglu"), secret)
+        (answer,) = answers.hostile(case, "constant").answers
+        return answer.e0_largest / answer.scale_largest
+
+    # A single sample of such an error is often ten times smaller than another.
+    found = [error(secret) for secret in range(12)]
+    assert max(found) < 4 * min(found)

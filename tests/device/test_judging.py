@@ -187,7 +187,7 @@ def test_two_sandboxes_off_and_auto_agree(court):
 
 
 def test_a_pass_says_how_near_it_came(court):
-    nearest = court.judge(judging.LOOP, judging.FULL).evidence["largest_error"]
+    nearest = court.judge(judging.LOOP, judging.FULL).evidence["nearest_to_limit"]
     assert 0 < nearest["share"] <= 1
     assert nearest["output"] in ("y", "q")
     assert nearest["workload"]

@@ -25,4 +25,4 @@ def test_a_living_one_says_how_exact_it_is(folder):
     code, said = folder.json("evaluate", "poly", "good.cpp", "--rung", "smoke")
     assert code == 0, said
     assert said["policy"]["tolerance"] == {"k": 4.0, "ulps": 2.0}
-    assert said["evidence"]["largest_error"]["share"] <= 1
+    assert said["evidence"]["nearest_to_limit"]["share"] <= 1

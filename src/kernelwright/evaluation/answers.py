@@ -5,6 +5,7 @@ serial one among them, so they are measured once a workload and reused for the f
 timed calls, whose distribution is the same.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +20,9 @@ from kernelwright.records.task import Case, Shaped, Task
 from kernelwright.tasks import hostile, inputs
 
 MORE_DRAWS = 7
+LOOKED_AT = 4096
+STEADY_SECONDS = 3.0
+"""After which no further draw is begun: a large workload has its price."""
 TRUTH_ONLY = ("truth",)
 NATIVE_ONLY = ("native",)
 HONEST = ("native", "serial")
@@ -109,16 +113,19 @@ class Answers:
     def _steady(
         self, case: Case, answers: list[Answer], key: str, make: Callable[[int], dict[str, Array]]
     ) -> list[Answer]:
-        """Honest errors of outputs with few elements, from several draws.
+        """Honest errors of outputs with few elements, or few values, from several draws.
 
-        The error of one element is one sample: now and then it is nearly nothing, and an honest
+        The error of one value is one sample: now and then it is nearly nothing, and an honest
         candidate would be held to that.
         """
-        few = [a.name for a in answers if not a.exact and 0 < a.truth.size < FEW_ELEMENTS]
+        few = [a.name for a in answers if not a.exact and 0 < _values(a) < FEW_ELEMENTS]
         if not few:
             return answers
         relative = {a.name: _relative(a) for a in answers if not a.exact}
+        until = time.monotonic() + STEADY_SECONDS
         for number in range(MORE_DRAWS):
+            if time.monotonic() > until:
+                break
             for other in self.answer(case, make(self.seed(key, number))):
                 if other.name in few:
                     pair = zip(relative[other.name], _relative(other), strict=True)
@@ -192,6 +199,13 @@ class Answers:
 
 def _empty(case: Case) -> dict[str, Array]:
     return {item.name: np.zeros(item.shape, numpy_dtype(item.dtype)) for item in case.inputs}
+
+
+def _values(answer: Answer) -> int:
+    """How many different values an output holds, of a few thousand looked at."""
+    step = max(1, answer.truth.size // LOOKED_AT)
+    stored = answer.truth.reshape(-1)[::step].astype(answer.dtype)
+    return int(np.unique(stored.astype(np.float64)).size)
 
 
 def _relative(answer: Answer) -> tuple[float, ...]:

@@ -124,8 +124,9 @@ def _self_test(draws: Draws, answer: Answer) -> Iterator[Row]:
     tolerance = draws.answers.task.tolerance
     if answer.exact:
         return
-    limit = allowed(answer, tolerance)[0]
-    for name, by in (("twice_the_tolerance", 2 * limit), ("half_the_tolerance", limit / 2)):
+    limit, rms = allowed(answer, tolerance)
+    half = min(limit, rms * answer.truth.size**0.5) / 2
+    for name, by in (("twice_the_tolerance", 2 * limit), ("half_the_tolerance", half)):
         values = controls.moved(answer, by)
         if values is None:
             return

@@ -22,7 +22,7 @@ from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Case, Task
 
 LEAST_DEADLINE = 10.0
-NEAREST = "largest_error"
+NEAREST = "nearest_to_limit"
 WHOLE_SECONDS = 300.0
 """What one candidate may take at one rung, all calls together."""
 

@@ -111,7 +111,7 @@ def evidence(evaluation: Evaluation, *, checks: bool = True) -> str:
 def policy(found: Policy) -> str:
     """How exact results had to be, as a line."""
     limit = found.tolerance
-    said = [f"error within {limit.k:g} honest ones or {limit.ulps:g} ulp"]
+    said = [f"error at most {limit.k:g} times that of honest sums, or {limit.ulps:g} ulp"]
     if found.tightened_from:
         said[0] += f" (tightened from {found.tightened_from.k:g})"
     if found.precision:
@@ -130,7 +130,7 @@ def labels(evaluation: Evaluation) -> list[str]:
         return []
     found = evaluation.evidence
     said = [str(label) for label in found.get("labels", ())]
-    if nearest := found.get("largest_error"):
+    if nearest := found.get("nearest_to_limit"):
         first, last = nearest["worst_tile"]
         where = nearest["note"] or nearest["workload"]
         said.append(

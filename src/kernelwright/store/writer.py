@@ -50,7 +50,7 @@ class Writer:
         with self._writing() as connection:
             table.create(connection, checkfirst=True)
             connection.execute(delete(table).where(*old))
-            connection.execute(insert(table).values(row))
+            schema.insert_once(connection, table, [row])
 
     def create_run(self, run: Run, candidates: Sequence[Candidate] = ()) -> None:
         """Keep a new run with the user's own candidates, owned by this process."""

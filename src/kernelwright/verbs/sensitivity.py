@@ -26,10 +26,12 @@ def known(settings: Settings, task: Task) -> Sensitivity | None:
         return None
 
 
-def keep(settings: Settings, task: Task, found: Sensitivity) -> None:
-    """Keep what was seen of ``task``, where there is a store to keep it."""
+def keep(settings: Settings, task: Task, found: Sensitivity) -> str:
+    """Keep what was seen of ``task``; why it could not be kept, or an empty text."""
     try:
         with setup.store(settings) as store:
             Writer(store).put_sensitivity(content_hash(task), found)
     except UserError as problem:
         _log.info("what was seen of %s is not kept: %s", task.name, problem.message)
+        return problem.message
+    return ""

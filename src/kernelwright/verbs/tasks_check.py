@@ -1,4 +1,4 @@
-"""Run a task's reference on every CPU workload, and see whether its comparison can tell.
+"""Run a task's reference on every CPU workload, and see whether wrong answers would pass.
 
 The reference must run, return the declared shapes and types, the same for the same inputs, and be
 finite. Then wrong answers are made from its right ones (zeros, the mean, rows in another order,
@@ -22,9 +22,8 @@ from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.sensing import sense
 from kernelwright.records.sensitivity import Control, Sensitivity
-from kernelwright.records.task import Case, Task
+from kernelwright.records.task import Case
 from kernelwright.report import text
-from kernelwright.settings import Settings
 from kernelwright.tasks import contract
 from kernelwright.verbs import base, sensitivity, setup
 
@@ -59,6 +58,8 @@ class Answer(base.Answer):
     sensitivity: Sensitivity | None
     """None where the reference does not work."""
 
+    _not_kept: str = ""
+
     def exit_code(self) -> int:
         """3 when a check failed."""
         return 0 if self.ok else 3
@@ -83,9 +84,10 @@ class Answer(base.Answer):
         return "\n\n".join((workloads, _table(self.sensitivity), _end(self.sensitivity)))
 
     def notes(self) -> list[str]:
-        """What to do about a task that cannot be scored."""
+        """What to do about a task that cannot be scored, and whether the next run knows."""
         hint = self.sensitivity.hint if self.sensitivity else ""
-        return [f"hint: {hint}"] if hint else []
+        kept = f"not kept for the next run: {self._not_kept}" if self._not_kept else ""
+        return list(filter(None, (f"hint: {hint}" if hint else "", kept)))
 
 
 def run(request: Request, *, observer: object = None) -> Answer:
@@ -105,17 +107,12 @@ def run(request: Request, *, observer: object = None) -> Answer:
         answers = Answers(task, oracle, settings.seed)
         cases = [contract.resolve(task, one) for one in here]
         rows = [_row(answers, case) for case in cases]
-        seen = _sensed(answers, cases, task, settings) if all(row.ok for row in rows) else None
+        seen = sense(answers, cases) if all(row.ok for row in rows) else None
     ok = seen is not None and not seen.refused
-    return Answer(task=task.name, ok=ok, workloads=tuple(rows), sensitivity=seen)
-
-
-def _sensed(
-    answers: Answers, cases: list[Case], task: Task, settings: Settings
-) -> Sensitivity | None:
-    found = sense(answers, cases)
-    sensitivity.keep(settings, task, found)
-    return found
+    answer = Answer(task=task.name, ok=ok, workloads=tuple(rows), sensitivity=seen)
+    if seen is not None:
+        answer._not_kept = sensitivity.keep(settings, task, seen)
+    return answer
 
 
 def _row(answers: Answers, case: Case) -> Row:

@@ -90,7 +90,7 @@ def test_text_for_people(folder, capsys):
     assert "outcome    passed at screen" in out
     assert "50 µs on cpu-4096" in out
     assert "2.00x [1.96, 2.04]" in out
-    assert "accuracy   error within 4 honest ones or 2 ulp; bits may differ between runs" in out
+    assert "accuracy   error at most 4 times that of honest sums, or 2 ulp; bits may" in out
     assert main(["evaluate", "twice", "bad.cpp"]) == 3
     out = capsys.readouterr().out
     assert "reason     output y differs from the reference" in out

@@ -222,7 +222,7 @@ def test_tasks_show(capsys):
     assert main(["tasks", "show", "softmax"]) == 0
     out = capsys.readouterr().out
     assert "cpu-1024x4096" in out
-    assert "within 4 honest ones or 2 ulp" in out
+    assert "at most 4 times that of honest sums, or 2 ulp" in out
     assert "bits may differ between runs" in out
 
 
@@ -279,6 +279,13 @@ def test_tasks_check_shows_every_control_and_keeps_what_it_saw(capsys, tmp_path,
     out = capsys.readouterr().out
     assert "rejected (" in out
     assert "every wrong answer is rejected" in out
+
+
+def test_tasks_check_works_without_a_store_and_says_so(capsys, tmp_path, installed):
+    task(tmp_path / "mine", "return xp.exp(x)")
+    (tmp_path / "text.db").write_text("this is no database, only text " * 40)
+    assert main(["tasks", "check", "mine", "--store", str(tmp_path / "text.db")]) == 0
+    assert "not kept for the next run: the store" in capsys.readouterr().err
 
 
 def test_tasks_check_says_what_to_change(capsys, tmp_path, installed):

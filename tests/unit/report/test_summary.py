@@ -38,14 +38,14 @@ def test_evidence_is_shown():
 
 def test_the_policy_stands_beside_the_result():
     text = report.run_text(samples.summary())
-    assert "accuracy   error within 4 honest ones or 2 ulp; bits may differ" in text
+    assert "accuracy   error at most 4 times that of honest sums, or 2 ulp; bits may differ" in text
     exact = samples.task(precision=("tf32", "bfloat16"), determinism="bitwise")
     seen = Sensitivity(
         workloads=(), tolerance=Tolerance(k=2), tightened_from=Tolerance(k=100)
     )  # fmt: skip
     session = samples.session().model_copy(update={"sensitivity": seen})
     text = report.run_text(samples.summary(task=exact, session=session))
-    assert "within 2 honest ones or 2 ulp (tightened from 100)" in text
+    assert "at most 2 times that of honest sums, or 2 ulp (tightened from 100)" in text
     assert "may compute in tf32, bfloat16" in text
     assert "the same bits in every run" in text
 
@@ -112,7 +112,7 @@ def test_a_slower_rival_says_so():
         ({"same_binary_as_first_build": False}, "labels     a fresh build gave another binary"),
         (
             {
-                "largest_error": {
+                "nearest_to_limit": {
                     "share": 0.313,
                     "output": "y",
                     "workload": "w",
