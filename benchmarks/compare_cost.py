@@ -14,7 +14,9 @@ from pathlib import Path
 import numpy as np
 from record import RESULTS, Recording, say
 
-from kernelwright.checks.correctness import judge, make_answer
+from kernelwright.checks.answer import make_answer
+from kernelwright.checks.correctness import judge
+from kernelwright.records.task import Tolerance
 
 ELEMENTS = 1 << 22
 
@@ -45,7 +47,7 @@ def main() -> None:
         return float(error.max()), float(np.sqrt(np.mean(error * error))), misplaced
 
     ways = {
-        "in pieces": lambda: judge(got, answer, 4.0, 0xFF),
+        "in pieces": lambda: judge(got, answer, Tolerance(), 0xFF),
         "whole arrays": whole,
     }
     for name, action in ways.items():

@@ -1,4 +1,4 @@
-"""Regions about searching and about the machine: landscapes, scheduler, threads, placements."""
+"""Regions about what things cost: landscapes, scheduler, threads, placements, a task's gate."""
 
 from __future__ import annotations
 
@@ -84,4 +84,22 @@ def placements() -> str:
         if "ratio" in row
     ]  # fmt: skip
     head = ("session", "places", "ratio [98.75 %]", "kernel µs", "baseline µs")
+    return f"{table(head, lines)}\n\n{source(name, data)}"
+
+
+def task_gate() -> str:
+    """Returns what checking each core task costs."""
+    name = "task_gate/task_gate"
+    data = load(name)
+    if data is None:
+        return ""
+    groups: dict[str, dict[str, Data]] = {}
+    for row in data["rows"].values():
+        groups.setdefault(row["task"], {})[row["part"]] = row
+    lines = [
+        [task, *(cell for part in ("smallest", "all")
+                 for cell in (parts[part]["controls"], f"{median(parts[part]['ms']):.0f}"))]
+        for task, parts in groups.items()
+    ]  # fmt: skip
+    head = ("task", "controls, smallest workload", "ms", "controls, all workloads", "ms")
     return f"{table(head, lines)}\n\n{source(name, data)}"

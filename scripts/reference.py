@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the reference pages that follow from code: commands, outcomes, settings.
 
-    scripts/reference.py           write docs/reference/{cli,outcomes,settings}.md
+    scripts/reference.py           write docs/reference/{cli,controls,outcomes,settings}.md
     scripts/reference.py --check   exit 1 if a page is not what the code says
 
 A page that is written by hand drifts; these cannot: a test runs the check.
@@ -20,6 +20,7 @@ import click
 from pydantic_core import PydanticUndefined
 
 from kernelwright import plugins
+from kernelwright.checks.controls import OF_INPUTS, OF_ITSELF, OF_OUTPUTS
 from kernelwright.cli import options
 from kernelwright.records.outcome import Decision, Outcome
 from kernelwright.records.run import Effort, Status
@@ -139,6 +140,31 @@ def outcomes() -> str:
     return "\n".join(parts)
 
 
+def controls() -> str:
+    """Returns the page of a task's controls."""
+    head = ("control", "what it is")
+    groups = (
+        ("In place of an output", OF_OUTPUTS),
+        ("In place of an input or a scalar", OF_INPUTS),
+        ("Of the comparison itself", OF_ITSELF),
+    )
+    first = (
+        "Wrong answers that the task's own comparison must reject wherever they are wrong; "
+        "[how a task is checked](../explanation/checking.md) says why. `kernelwright tasks check` "
+        "tries them all. Each is `rejected`, as it must be; `accepted`, and then the tolerance is "
+        "tightened or the task refused; `right`, where it is the answer; or `not_tried`.\n"
+    )
+    parts = [
+        MARK,
+        "# Controls of a task\n",
+        first,
+    ]
+    for title, found in groups:
+        lines = [(f"`{name}`", meaning) for name, meaning in found.items()]
+        parts += [f"## {title}\n", rows(head, lines)]
+    return "\n".join(parts)
+
+
 def shown(name: str, default: Any) -> str:
     """Returns a default for people; what depends on the machine is said in words."""
     if name == "cache":
@@ -200,7 +226,7 @@ def looks(effort: Effort) -> tuple[int, ...]:
 
 def pages() -> dict[Path, str]:
     """Returns the text of every page."""
-    made = {"cli": cli(), "outcomes": outcomes(), "settings": settings()}
+    made = {"cli": cli(), "controls": controls(), "outcomes": outcomes(), "settings": settings()}
     return {PAGES / f"{name}.md": text.rstrip() + "\n" for name, text in made.items()}
 
 

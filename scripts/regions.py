@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import median
 
-from scripts.machine_regions import placements, scheduler, study, threads
+from scripts.machine_regions import placements, scheduler, study, task_gate, threads
 from scripts.rawdata import Data, load, ratio, source, spread, table
 
 TORCH = ("eager", "fused", "compile")
@@ -217,6 +217,7 @@ REGIONS: dict[str, Callable[[], str]] = {
     "scheduler": scheduler,
     "threads": threads,
     "placements": placements,
+    "task_gate": task_gate,
     "compare cost": compare_cost,
     "example": example,
 }

@@ -27,7 +27,7 @@ class FakeExecutor:
         self._answers = deque()
         FakeExecutor.made.append(self)
 
-    def open(self, task):
+    def open(self, task, known=None):
         self.task = task
         return samples.session()
 

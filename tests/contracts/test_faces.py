@@ -16,7 +16,8 @@ from kernelwright.verbs import base, table
 VERBS = pytest.mark.parametrize("verb", table.VERBS, ids=lambda verb: verb.name)
 FOLDER = Path(inspect.getfile(table)).parent
 NO_VERB = {
-    "__init__", "base", "isolation", "machine", "table", "setup", "run_answer", "evaluation_answer",
+    "__init__", "base", "isolation", "machine", "table", "setup", "sensitivity", "rows",
+    "run_answer", "evaluation_answer",
 }  # fmt: skip
 BY_HAND = {"optimize", "evaluate", "resume"}
 

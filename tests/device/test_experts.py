@@ -116,7 +116,7 @@ PLANTED = {
     ),
     "products not quite exact": (
         "matvec", "baseline", "y[i] = sum;", "y[i] = sum * 1.0000001f;",
-        "small integers", Outcome.WRONG_VALUES,
+        "stability", Outcome.WRONG_VALUES,
     ),
 }  # fmt: skip
 

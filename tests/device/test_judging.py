@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.errors import PrerequisiteError, UserError
 from kernelwright.executors.local import LocalExecutor
 from kernelwright.records.outcome import Outcome
@@ -238,3 +239,93 @@ def unreliable(executor, task):
     court = judging.Court(executor, task)
     for _ in range(20):
         court.judge(judging.LOOP)
+
+
+# --- what is allowed, and what is said about it -------------------------------------------------
+
+
+def test_a_pass_says_how_near_it_came(court):
+    nearest = court.judge(judging.LOOP, judging.FULL).evidence["nearest_to_limit"]
+    assert 0 < nearest["share"] <= 1
+    assert nearest["output"] in ("y", "q")
+    assert nearest["workload"]
+    first, last = nearest["worst_tile"]
+    assert 0 <= first < last
+
+
+FLICKERS = f"static int calls = 0; {RIGHT} if (++calls % 2) y[0] = std::nextafter(y[0], 9.0f);"
+
+
+def test_bits_that_differ_are_a_label_unless_the_task_forbids_it(court, tmp_path):
+    found = court.judge(body(FLICKERS), judging.FULL)
+    assert found.outcome is Outcome.PASSED, (found.reason, found.evidence)
+    assert found.evidence["distinct_results_in_40_repeats"] == 2
+    executor = LocalExecutor(threads=2, cache=court.executor.cache)
+    try:
+        strict = judging.Court(executor, judging.task(determinism="bitwise"))
+        assert strict.judge(judging.LOOP, judging.FULL).outcome is Outcome.PASSED
+        found = strict.judge(body(FLICKERS), judging.FULL)
+    finally:
+        executor.close()
+    assert found.outcome is Outcome.NONDETERMINISTIC
+    assert found.evidence == {"distinct": 2}
+
+
+SUM = """#include <cstdint>
+extern "C" int total(const float* x, float* y, int64_t M, int64_t N) {
+  for (int64_t i = 0; i < M; ++i) {
+    float sum = 0;
+    for (int64_t j = 0; j < N; ++j) sum += x[i * N + j];
+    y[i] = sum;
+  }
+  return 0;
+}
+"""
+
+
+def total(body, **changes):
+    """A task over rows; sensitive or not as its reference makes it."""
+    fields = {
+        "name": "total",
+        "entry": "total",
+        "inputs": [{"name": "x", "dtype": "float32", "shape": ["M", "N"]}],
+        "outputs": [{"name": "y", "dtype": "float32", "shape": ["M"]}],
+        "scalars": [],
+        "reference": {
+            "kind": "array",
+            "entry": "total",
+            "source": f"def total(xp, x):\n    return {body}\n",
+        },
+        "baseline": SUM,
+    }
+    return judging.task(**fields | changes)
+
+
+def test_an_insensitive_task_is_refused_when_it_is_opened(court):
+    executor = LocalExecutor(threads=2, cache=court.executor.cache)
+    try:
+        with pytest.raises(InsensitiveTask, match="two seeds") as caught:
+            executor.open(total("xp.sum(x * 0, axis=-1)"))
+        assert caught.value.hint
+        known = caught.value.found.model_copy(update={"reason": "as it was seen"})
+        with pytest.raises(InsensitiveTask, match="as it was seen"):
+            executor.open(total("xp.sum(x * 0, axis=-1)"), known)
+    finally:
+        executor.close()
+
+
+def test_sums_must_be_exact_and_a_loose_tolerance_is_tightened(court):
+    executor = LocalExecutor(threads=2, cache=court.executor.cache)
+    try:
+        loose = judging.Court(executor, total("xp.sum(x, axis=-1)", tolerance={"k": 1e6}))
+        seen = loose.session.sensitivity
+        assert seen.tightened_from.k == 1e6
+        assert seen.tolerance.k < 1e6
+        assert loose.judge(SUM).outcome is Outcome.PASSED
+        # Within the tolerance of ordinary values, but not exact on small integers.
+        found = loose.judge(SUM.replace("y[i] = sum", "y[i] = sum * 1.0000001f"))
+    finally:
+        executor.close()
+    assert found.outcome is Outcome.WRONG_VALUES, (found.reason, found.evidence)
+    assert "exact" in found.reason
+    assert found.evidence["note"] == "hostile inputs: integers"

@@ -17,7 +17,7 @@ from kernelwright.evaluation.arena import numpy_dtype
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.oracle_process import NESTED
 from kernelwright.evaluation.reference_failure import ReferenceFailure
-from kernelwright.tasks import contract, edges, inputs, suites
+from kernelwright.tasks import contract, edges, hostile, suites
 from kernelwright.tasks.load import load_task
 
 
@@ -70,9 +70,9 @@ def test_edges_and_hostile_inputs_of_every_core_task_have_answers(oracle, name):
             output.shape for output in case.outputs
         ]
     case = contract.resolve(task, contract.workload(task, "cpu", "smoke"))
-    for kind in inputs.hostile_kinds(case):
+    for kind in hostile.kinds(case):
         views = contents_of(oracle, case)
-        inputs.draw_hostile(case, kind, 5, views)
+        hostile.draw(case, kind, 5, views)
         found = oracle.truth(case, views)
         for output in case.outputs:
             finite = [np.isfinite(found[part][output.name]) for part in found]

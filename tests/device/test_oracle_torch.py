@@ -12,7 +12,7 @@ from kernelwright.errors import TaskError
 from kernelwright.evaluation.arena import numpy_dtype
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.reference_failure import ReferenceFailure
-from kernelwright.tasks import contract, inputs, suites
+from kernelwright.tasks import contract, hostile, suites
 from kernelwright.tasks.load import load_task
 
 pytestmark = pytest.mark.skipif(not find_spec("torch"), reason="needs torch")
@@ -299,7 +299,7 @@ def test_torch_callables_and_modules_with_examples(oracle, tmp_path):
 def test_hostile_kinds_of_foreign_tasks_stay_defined(oracle):
     for path in sorted(EXAMPLES.glob("*.py")):
         _, case = read(oracle, path)
-        for kind in inputs.hostile_kinds(case):
+        for kind in hostile.kinds(case):
             views = contents_of(oracle, case)
-            inputs.draw_hostile(case, kind, 3, views)
+            hostile.draw(case, kind, 3, views)
             oracle.truth(case, views)

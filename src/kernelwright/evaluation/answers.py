@@ -5,23 +5,29 @@ serial one among them, so they are measured once a workload and reused for the f
 timed calls, whose distribution is the same.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernelwright.checks.correctness import Answer, make_answer
+from kernelwright.checks.answer import Answer, make_answer
+from kernelwright.checks.controls import FEW_ELEMENTS
+from kernelwright.checks.rounding import BITS, rounded
 from kernelwright.evaluation.arena import Array, numpy_dtype
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.reference_failure import ReferenceFailure
-from kernelwright.records.task import Case, Task
-from kernelwright.tasks import inputs
+from kernelwright.records.task import Case, Shaped, Task
+from kernelwright.tasks import hostile, inputs
 
-FEW_ELEMENTS = 64
 MORE_DRAWS = 7
+LOOKED_AT = 4096
+STEADY_SECONDS = 3.0
+"""After which no further draw is begun: a large workload has its price."""
 TRUTH_ONLY = ("truth",)
-ALL_PARTS = ("truth", "native", "serial")
+NATIVE_ONLY = ("native",)
+HONEST = ("native", "serial")
+ALL_PARTS = ("truth", *HONEST)
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,10 @@ class Question:
     def fair(self) -> bool:
         """Whether honest evaluations are finite wherever the right answer is."""
         return not any(answer.honest_misplaced for answer in self.answers)
+
+    def whole(self) -> "Question":
+        """The same, with equality demanded of outputs that every honest evaluation reproduced."""
+        return replace(self, answers=[replace(a, whole=a.reproduced) for a in self.answers])
 
 
 class Answers:
@@ -69,15 +79,16 @@ class Answers:
         )
 
     def hostile(self, case: Case, kind: str) -> Question:
-        """The session's question of one hostile kind."""
+        """The session's question of one hostile kind; small integers may be answered exactly."""
 
         def contents(seed: int) -> dict[str, Array]:
             views = self.draw(case, seed)
-            inputs.draw_hostile(case, kind, seed, views)
+            hostile.draw(case, kind, seed, views)
             return views
 
         noted = case.model_copy(update={"note": f"hostile inputs: {kind}"})
-        return self._once(f"{case.workload}|hostile|{kind}", noted, contents)
+        found = self._once(f"{case.workload}|hostile|{kind}", noted, contents)
+        return found.whole() if kind == hostile.INTEGERS else found
 
     def _once(
         self,
@@ -103,16 +114,19 @@ class Answers:
     def _steady(
         self, case: Case, answers: list[Answer], key: str, make: Callable[[int], dict[str, Array]]
     ) -> list[Answer]:
-        """Honest errors of outputs with few elements, from several draws.
+        """Honest errors of outputs with few elements, or few values, from several draws.
 
-        The error of one element is one sample: now and then it is nearly nothing, and an honest
+        The error of one value is one sample: now and then it is nearly nothing, and an honest
         candidate would be held to that.
         """
-        few = [a.name for a in answers if not a.exact and 0 < a.truth.size < FEW_ELEMENTS]
+        few = [a.name for a in answers if not a.exact and 0 < _values(a) < FEW_ELEMENTS]
         if not few:
             return answers
         relative = {a.name: _relative(a) for a in answers if not a.exact}
+        until = time.monotonic() + STEADY_SECONDS
         for number in range(MORE_DRAWS):
+            if time.monotonic() > until:
+                break
             for other in self.answer(case, make(self.seed(key, number))):
                 if other.name in few:
                     pair = zip(relative[other.name], _relative(other), strict=True)
@@ -143,19 +157,40 @@ class Answers:
                 these equally distributed contents too; empty measures them afresh.
         """
         remembered = self._errors.get(known) if known else None
-        parts = TRUTH_ONLY if remembered is not None else ALL_PARTS
-        found = self.oracle.truth(case, contents, parts)
-        answers = []
-        for item in case.outputs:
-            honest = tuple(found[part][item.name] for part in parts[1:])
-            answer = make_answer(
-                item.name, found["truth"][item.name], numpy_dtype(item.dtype), honest
-            )
-            if remembered is not None:
-                e0 = remembered[item.name]
-                answer = _with_errors(answer, e0)
-            answers.append(answer)
-        return answers
+        if remembered is not None:
+            truth = self.oracle.truth(case, contents, TRUTH_ONLY)["truth"]
+            answers = [_made(item, truth, ()) for item in case.outputs]
+            return [_with_errors(one, remembered[one.name]) for one in answers]
+        found = self.oracle.truth(case, contents, ALL_PARTS)
+        honest = [found["native"], found["serial"], *self._lower(case, contents)]
+        return [_made(item, found["truth"], honest) for item in case.outputs]
+
+    def honest(self, case: Case, contents: Mapping[str, Array]) -> list[dict[str, Array]]:
+        """What honest arithmetic makes of ``contents``, evaluation by evaluation."""
+        found = self.oracle.truth(case, contents, HONEST)
+        return [*found.values(), *self._lower(case, contents)]
+
+    def _lower(self, case: Case, contents: Mapping[str, Array]) -> list[dict[str, Array]]:
+        """Native evaluations in each lower type that the task allows.
+
+        Inputs are rounded to its mantissa, sums are made in the declared type, outputs are rounded
+        again: what matrix units do.
+        """
+        evaluations = []
+        for name in self.task.precision:
+            bits = BITS[name]
+            narrowed = {
+                item.name: rounded(contents[item.name], bits)
+                if "float" in item.dtype
+                else contents[item.name]
+                for item in case.inputs
+            }
+            found = self.oracle.truth(case, narrowed, NATIVE_ONLY)["native"]
+            for item in case.outputs:
+                if "float" in item.dtype:
+                    found[item.name] = rounded(found[item.name], bits)
+            evaluations.append(found)
+        return evaluations
 
     def seed(self, *words: object) -> int:
         """A number derived from the secret and ``words``."""
@@ -167,11 +202,24 @@ def _empty(case: Case) -> dict[str, Array]:
     return {item.name: np.zeros(item.shape, numpy_dtype(item.dtype)) for item in case.inputs}
 
 
+def _values(answer: Answer) -> int:
+    """How many different values an output holds, of a few thousand looked at."""
+    step = max(1, answer.truth.size // LOOKED_AT)
+    stored = answer.truth.reshape(-1)[::step].astype(answer.dtype)
+    return int(np.unique(stored.astype(np.float64)).size)
+
+
 def _relative(answer: Answer) -> tuple[float, ...]:
     largest, rms = answer.scale_largest or 1.0, answer.scale_rms or 1.0
     return answer.e0_largest / largest, answer.e0_rms / rms
 
 
+def _made(
+    item: Shaped, truth: Mapping[str, Array], honest: Sequence[Mapping[str, Array]]
+) -> Answer:
+    evaluations = tuple(one[item.name] for one in honest)
+    return make_answer(item.name, truth[item.name], numpy_dtype(item.dtype), evaluations)
+
+
 def _with_errors(answer: Answer, e0: tuple[float, float]) -> Answer:
-    fields: dict[str, Any] = {**answer.__dict__, "e0_largest": e0[0], "e0_rms": e0[1]}
-    return Answer(**fields)
+    return replace(answer, e0_largest=e0[0], e0_rms=e0[1])

@@ -7,6 +7,7 @@ does not work: a task that cannot be answered cannot be judged.
 import math
 import time
 
+from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.devices import detect, roofline
 from kernelwright.devices.measured import Peaks
 from kernelwright.errors import PrerequisiteError
@@ -19,10 +20,12 @@ from kernelwright.evaluation.flush import Flush
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.ring import Inputs, Ring
 from kernelwright.evaluation.rivals import Rivals
+from kernelwright.evaluation.sensing import sense
 from kernelwright.evaluation.sides import RingSide, RivalSide
 from kernelwright.evaluation.worker import Worker
 from kernelwright.expressions import evaluate
 from kernelwright.records.job import BaselineTime, Session
+from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Case, Shaped, Task
 from kernelwright.timing.statistics import Noise
 
@@ -32,6 +35,8 @@ RING_BYTES = 512 << 20
 BLOCK_SECONDS = 120.0
 ANSWER_SECONDS = 600.0
 """What the reference may take to answer, all questions of a session's opening, or of a look."""
+SENSE_SECONDS = 5.0
+"""After which no further input is tried when a session is opened; ``tasks check`` tries all."""
 
 
 class Bench:
@@ -71,18 +76,25 @@ class Bench:
         """Of the baselines that candidates were compared with."""
         self.strongest = ""
         self.noop_us = 0.0
+        self.sensitivity: Sensitivity | None = None
         self._rings: dict[tuple[str, str], Ring] = {}
         self._inputs: dict[str, Inputs] = {}
         self._slots: dict[str, int] = {}
 
-    def open(self, wanted: tuple[str, ...]) -> Session:
-        """Check the reference, time the baselines named, measure the noise.
+    def open(self, wanted: tuple[str, ...], known: Sensitivity | None = None) -> Session:
+        """Check the reference and the task, time the baselines named, measure the noise.
+
+        Args:
+            wanted: names of baselines.
+            known: what the task's comparison was seen to tell apart, if that was seen before.
 
         Raises:
+            InsensitiveTask: the task's own comparison would accept a wrong answer.
             TaskError: the reference does not work.
             PrerequisiteError: no baseline can be run.
         """
         self.oracle.until = time.monotonic() + ANSWER_SECONDS
+        self._admit(known)
         for case in (self.cases.smoke, *self.cases.timed):
             self.answers.base(case)
         for name, reason in self.rivals.possible().items():
@@ -136,6 +148,7 @@ class Bench:
             environment=detect.describe(self.threads),
             floor_us={name: floor.us for name, floor in floors.items()},
             bound={name: floor.bound for name, floor in floors.items()},
+            sensitivity=self.sensitivity,
         )
 
     def floor(self, case: Case) -> roofline.Floor:
@@ -220,6 +233,14 @@ class Bench:
         for ring in self._rings.values():
             ring.close()
             ring.inputs.close()
+
+    def _admit(self, known: Sensitivity | None) -> None:
+        """Refuse a task on which a wrong answer passes, or judge it by a tighter tolerance."""
+        self.sensitivity = known or sense(self.answers, [self.cases.smoke], SENSE_SECONDS)
+        if self.sensitivity.refused:
+            raise InsensitiveTask(self.sensitivity)
+        changed = {"tolerance": self.sensitivity.tolerance}
+        self.task = self.answers.task = self.task.model_copy(update=changed)
 
     def _time(self, name: str) -> None:
         try:

@@ -61,8 +61,10 @@ def _wrong(host: Host, name: str, case: Case) -> str:
     side = host.rival_side(name, case, host.answers.seed("right", name))
     side.block()
     contents = side.ring.inputs.contents(0)
+    task = host.answers.task.tolerance
+    loose = task.model_copy(update={"k": SLACK * task.k})
     for answer in host.answers.answer(case, contents, known=case.workload):
         got, poison = side.ring.output(0, answer.name), side.ring.poisons[0]
-        if finding := judge(got, answer, SLACK * host.answers.task.tolerance.k, poison):
+        if finding := judge(got, answer, loose, poison):
             return finding.reason
     return ""

@@ -83,8 +83,14 @@ class Places:
         plan = self._job.plan
         share = min(plan.checked_share, MOST_CHECKED / self._looks[-1])
         blocks = min(max(self._looks[0] // self.count, 1), 10)
-        tolerance = self._bench.task.tolerance.k
-        side.inspect(self._bench.answers, tolerance, share, plan.checked_least, blocks)
+        side.inspect(
+            self._bench.answers,
+            self._bench.task.tolerance,
+            share,
+            plan.checked_least,
+            blocks,
+            self._trial.note,
+        )
         self._sides = side, rival
         return self._sides
 

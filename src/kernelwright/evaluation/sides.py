@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from kernelwright.checks.correctness import judge
+from kernelwright.checks.answer import Answer
+from kernelwright.checks.correctness import Compared, compare, judge
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.errors import JudgeError, TaskError
 from kernelwright.evaluation.answers import Answers
@@ -15,9 +16,11 @@ from kernelwright.evaluation.clocks import Clocks
 from kernelwright.evaluation.ring import POISONS, Ring
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.outcome import Outcome
+from kernelwright.records.task import Case, Tolerance
 
 LATE_SECONDS = 0.1
 """How long a wrong output is given to become right, which tells deferred work from wrong work."""
+Note = Callable[[Case, Answer, Compared], None]
 
 
 class RingSide:
@@ -126,17 +129,27 @@ def broken(finding: Finding) -> TaskError | JudgeError:
 class CandidateSide(RingSide):
     """The candidate's side: some timed calls, chosen after they ran, are validated."""
 
-    def inspect(self, answers: Answers, k: float, share: float, least: int, blocks: int) -> None:
+    def inspect(
+        self,
+        answers: Answers,
+        tolerance: Tolerance,
+        share: float,
+        least: int,
+        blocks: int,
+        note: Note,
+    ) -> None:
         """Validate from now on.
 
         Args:
             answers: asked about the contents of the chosen calls.
-            k: the task's tolerance factor.
+            tolerance: the task's.
             share: probability with which a block is looked at.
             least: fewest calls looked at.
             blocks: number of blocks that will most likely run.
+            note: told of every output that passed.
         """
-        self._answers, self._k, self._share, self._least = answers, k, share, least
+        self._answers, self._tolerance, self._note = answers, tolerance, note
+        self._share, self._least = share, least
         self._dice = random.Random(answers.seed("inspect", self.secret))
         self._surely = set(self._dice.sample(range(blocks), min(least, blocks)))
         self.inspected = 0
@@ -168,9 +181,14 @@ class CandidateSide(RingSide):
         contents = self.ring.inputs.contents(slot)
         for answer in self._answers.answer(case, contents, known=case.workload):
             poison = self.ring.poisons[slot]
-            if finding := judge(outputs[answer.name], answer, self._k, poison):
+            compared = compare(outputs[answer.name], answer, self._tolerance, poison)
+            finding = compared.finding
+            if finding is None:
+                self._note(case, answer, compared)
+            else:
                 time.sleep(LATE_SECONDS)
-                if judge(self.ring.output(slot, answer.name), answer, self._k, poison) is None:
+                late = self.ring.output(slot, answer.name)
+                if judge(late, answer, self._tolerance, poison) is None:
                     reason = "the output was right only some time after the call had returned"
                     raise Rejected(Finding(Outcome.DEFERRED_WORK, reason, finding.evidence))
                 reason = f"a timed call was wrong though earlier ones were right: {finding.reason}"

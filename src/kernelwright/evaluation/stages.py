@@ -1,7 +1,8 @@
 """The stages of correctness, cheapest first; each raises at its first finding.
 
 Smoke: one call on the smallest workload. Declared: every workload that will be timed. Stability:
-hostile values. Repeats: the same call again and again. Edges and hidden: other shapes.
+hostile values, small integers among them, on which exact answers must be met exactly. Repeats:
+the same call again and again. Edges and hidden: other shapes.
 """
 
 import hashlib
@@ -20,7 +21,7 @@ from kernelwright.evaluation.trial import Trial
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.rung import Stage
 from kernelwright.records.task import Case
-from kernelwright.tasks import inputs
+from kernelwright.tasks import hostile
 
 REPEATS = 40
 Rings = Callable[[Case], Ring]
@@ -52,10 +53,15 @@ def _declared_one(trial: Trial, case: Case, rings: Rings) -> None:
 
 def _stability(trial: Trial, cases: Cases, rings: Rings) -> None:
     case = cases.smoke
-    for kind in inputs.hostile_kinds(case):
+    for kind in hostile.kinds(case):
         with _where_defined(trial, f"hostile {kind}"):
             question = trial.answers.hostile(case, kind)
-            trial.correct(question, ring=rings(case), blame=_unstable)
+            blame = _same if kind == hostile.INTEGERS else _unstable
+            trial.correct(question, ring=rings(case), blame=blame)
+
+
+def _same(finding: Finding) -> Finding:
+    return finding
 
 
 def _unstable(finding: Finding) -> Finding:
@@ -79,7 +85,7 @@ def _repeats(trial: Trial, cases: Cases, rings: Rings) -> None:
             continue
         seen.add(bits)
         for answer, got in zip(answers, outputs, strict=True):
-            if finding := judge(got, answer, trial.task.tolerance.k, pattern):
+            if finding := judge(got, answer, trial.task.tolerance, pattern):
                 reason = f"call {number + 1} of {REPEATS} alike ones was wrong: {finding.reason}"
                 raise Rejected(Finding(Outcome.NONDETERMINISTIC, reason, finding.evidence))
     trial.labels["distinct_results_in_40_repeats"] = len(seen)

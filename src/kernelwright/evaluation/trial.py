@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from kernelwright.checks.correctness import judge
+from kernelwright.checks.answer import Answer
+from kernelwright.checks.correctness import Compared, compare
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.evaluation.answers import Answers, Question
 from kernelwright.evaluation.arena import Array
@@ -20,6 +21,7 @@ from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Case, Task
 
 LEAST_DEADLINE = 10.0
+NEAREST = "nearest_to_limit"
 CHECK_SECONDS = 300.0
 """What the checks of one candidate may take at one rung, all calls together."""
 WHOLE_SECONDS = 780.0
@@ -126,8 +128,10 @@ class Trial:
             self.call(own, question.contents, pattern)
             for answer in question.answers if question.fair else ():
                 got = own.output(0, answer.name)
-                if finding := judge(got, answer, self.task.tolerance.k, pattern):
-                    raise Rejected(blame(finding))
+                compared = compare(got, answer, self.task.tolerance, pattern)
+                if compared.finding:
+                    raise Rejected(blame(compared.finding))
+                self.note(question.case, answer, compared)
         except Rejected as rejection:
             raise Rejected(_at(rejection.finding, question.case)) from None
         finally:
@@ -135,6 +139,19 @@ class Trial:
                 self._bound = None
                 own.close()
                 own.inputs.close()
+
+    def note(self, case: Case, answer: Answer, compared: Compared) -> None:
+        """Remember the output that came nearest to what is allowed, as a label of a pass."""
+        nearest = self.labels.get(NEAREST)
+        if answer.exact or (nearest and nearest["share"] >= compared.share):
+            return
+        self.labels[NEAREST] = {
+            "share": compared.share,
+            "output": answer.name,
+            "workload": case.workload,
+            "note": case.note,
+            "worst_tile": list(compared.tile),
+        }
 
 
 def _at(finding: Finding, case: Case) -> Finding:

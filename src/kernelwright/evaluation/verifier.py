@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright import errors
+from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.devices import measured
 from kernelwright.devices.measured import Peaks
 from kernelwright.errors import JudgeError, KernelwrightError, scarce
@@ -30,6 +31,7 @@ from kernelwright.evaluation.flush import Flush
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.rivals import Rivals
 from kernelwright.records.job import JudgeJob
+from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Task
 
 PR_SET_DUMPABLE = 4
@@ -62,7 +64,11 @@ class Verifier:
         self.bench.oracle.load(task)
         self.bench.noop_us = self._noop(Path(message["noop"]))
         self.entrants = Entrants(self.bench, self.folder)
-        session = self.bench.open(tuple(message["baselines"]))
+        known = message["sensitivity"] and Sensitivity.model_validate(message["sensitivity"])
+        try:
+            session = self.bench.open(tuple(message["baselines"]), known)
+        except InsensitiveTask as refusal:
+            return {"insensitive": refusal.found.model_dump(mode="json")}
         return {"session": session.model_dump(mode="json")}
 
     def judge(self, message: dict[str, Any]) -> dict[str, Any]:

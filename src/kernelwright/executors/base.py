@@ -4,6 +4,7 @@ from typing import Protocol
 
 from kernelwright.records.job import Completion, JudgeJob, Session
 from kernelwright.records.rung import Rung
+from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Task
 
 
@@ -19,10 +20,16 @@ class Executor(Protocol):
     """Whether it has no device and repeats itself exactly: given the same jobs, the same answers
     in the same order. A resumed run then drives it again from the beginning."""
 
-    def open(self, task: Task) -> Session:
+    def open(self, task: Task, known: Sensitivity | None = None) -> Session:
         """Make ready to judge candidates of ``task``: start processes, time the baselines.
 
+        Args:
+            task: what will be judged.
+            known: what the task's comparison was seen to tell apart, if that was seen before;
+                the session says it for the next time.
+
         Raises:
+            InsensitiveTask: the task's own comparison would accept a wrong answer.
             UserError: the task's reference fails, or something is missing on the machine.
             JudgeError: a control failed, so no verdict can be given here.
         """

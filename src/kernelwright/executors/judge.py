@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright import errors
+from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.errors import JudgeError, KernelwrightError, scarce
 from kernelwright.evaluation.channel import Channel, ChannelError
 from kernelwright.languages.base import WorkerKind
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import JudgeJob, Session
+from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Task
 from kernelwright.sandbox.scratch import scratch
 
@@ -59,15 +61,23 @@ class Judge:
         finally:
             theirs.close()
 
-    def open(self, task: Task, libraries: dict[str, str], baselines: tuple[str, ...]) -> Session:
+    def open(
+        self,
+        task: Task,
+        libraries: dict[str, str],
+        baselines: tuple[str, ...],
+        known: Sensitivity | None = None,
+    ) -> Session:
         """Load the task, time the baselines.
 
         Args:
             task: what will be judged.
             libraries: paths of ``peaks``, ``noop`` and ``loop`` (empty if there is none).
             baselines: names of the rivals to time.
+            known: what the task's comparison was seen to tell apart, if that was seen before.
 
         Raises:
+            InsensitiveTask: the task's own comparison would accept a wrong answer.
             UserError: the task's reference fails, or something is missing.
             JudgeError: the verifier died.
         """
@@ -77,9 +87,13 @@ class Judge:
             "threads": self.threads,
             "cache": str(self.cache),
             "baselines": list(baselines),
+            "sensitivity": known.model_dump(mode="json") if known else None,
             **libraries,
         }
-        return Session.model_validate(self._ask(message, OPEN_SECONDS)["session"])
+        answer = self._ask(message, OPEN_SECONDS)
+        if "insensitive" in answer:
+            raise InsensitiveTask(Sensitivity.model_validate(answer["insensitive"]))
+        return Session.model_validate(answer["session"])
 
     def judge(self, job: JudgeJob, library: Path, worker: WorkerKind = "library") -> Evaluation:
         """The verdict on one built candidate.

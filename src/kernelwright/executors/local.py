@@ -17,15 +17,17 @@ from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.devices import detect
 from kernelwright.errors import JudgeError, KernelwrightError, TaskError, scarce
 from kernelwright.evaluation.rivals import NAMES
+from kernelwright.executors.draft import draft_evaluation
 from kernelwright.executors.gate import Gate
 from kernelwright.executors.judge import Judge
 from kernelwright.executors.judges import Judges
 from kernelwright.languages import cpp
 from kernelwright.languages.base import BuildResult, Language
 from kernelwright.languages.cache import cache_folder
-from kernelwright.records.evaluation import Check, Evaluation
+from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Completion, JudgeJob, Session
 from kernelwright.records.rung import Rung
+from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Task
 from kernelwright.sandbox import Group
 from kernelwright.sandbox.scratch import workroom
@@ -74,8 +76,9 @@ class LocalExecutor:
         self._judges = Judges(self.threads, self.cache)
         self._judge: Judge | None = None
         self._libraries: dict[str, str] = {}
+        self._sensitivity: Sensitivity | None = None
 
-    def open(self, task: Task) -> Session:
+    def open(self, task: Task, known: Sensitivity | None = None) -> Session:
         """Start a verifier for ``task`` and time the baselines; see :class:`Executor`."""
         peaks = files("kernelwright.devices").joinpath("peaks.cpp").read_text()
         with self._jails.joined():
@@ -84,7 +87,7 @@ class LocalExecutor:
                 "noop": str(self._trusted(NOOP, "noop")),
                 "loop": self._loop(task),
             }
-        return self._device.submit(self._open, task).result()
+        return self._device.submit(self._open, task, known).result()
 
     def _loop(self, task: Task) -> str:
         """The task's own plain loop, built; an empty text if it has none.
@@ -108,13 +111,14 @@ class LocalExecutor:
     def _trusted(self, source: str, name: str) -> Path:
         return cpp.build_trusted(source, name, self.compiler, self.cache)
 
-    def _open(self, task: Task) -> Session:
+    def _open(self, task: Task, known: Sensitivity | None) -> Session:
         if self._judge is not None:
             self._judges.dismiss(self._judge)
         self._judge = self._judges.call()
         started = time.monotonic()
         with self._gate.measure():
-            session = self._judge.open(task, self._libraries, self.baselines)
+            session = self._judge.open(task, self._libraries, self.baselines, known)
+        self._sensitivity = session.sensitivity
         seconds = time.monotonic() - started + CONFIRM_SECONDS
         if any(one.name == "eager" and one.time_us for one in session.baselines):
             seconds += COMPILE_SECONDS
@@ -178,14 +182,14 @@ class LocalExecutor:
     def _draft(self, job: JudgeJob) -> Evaluation:
         with self._gate.build():
             built = self._build(job)
-        return _draft_evaluation(job, built)
+        return draft_evaluation(job, built)
 
     def _look(self, job: JudgeJob) -> Evaluation:
         if job.plan.rung is Rung.CONFIRM:
             return self._confirm(job)
         built = self._build(job)
         if built.library is None:
-            return _draft_evaluation(job, built)
+            return draft_evaluation(job, built)
         if self._judge is None:
             raise JudgeError("a look was asked for before the task was opened")
         with self._gate.measure():
@@ -198,11 +202,11 @@ class LocalExecutor:
             known = self._build(job)
             built = self._build(job, cache=folder)
             if built.library is None:
-                return _draft_evaluation(job, built)
+                return draft_evaluation(job, built)
             with self._gate.measure():
                 fresh = self._judges.call()
                 try:
-                    session = fresh.open(job.task, self._libraries, NAMES)
+                    session = fresh.open(job.task, self._libraries, NAMES, self._sensitivity)
                     evaluation = fresh.judge(job, built.library, built.worker)
                 finally:
                     self._judges.dismiss(fresh)
@@ -229,19 +233,3 @@ class LocalExecutor:
             ),
             sandbox=job.sandbox,
         )
-
-
-def _draft_evaluation(job: JudgeJob, built: BuildResult) -> Evaluation:
-    return Evaluation(
-        candidate=job.candidate.id,
-        rung=job.plan.rung,
-        outcome=built.outcome,
-        reason=built.reason,
-        evidence={"hint": built.hint} if built.hint else {},
-        checks=(Check(name="build", outcome=built.outcome, seconds=built.build.seconds),),
-        build=built.build,
-        sandbox=built.sandbox,
-        environment=detect.describe(job.threads),
-        seconds=built.build.seconds,
-        seed=job.seed,
-    )

@@ -6,6 +6,7 @@ from kernelwright.records.base import Record
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.rung import RungPlan
+from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Task
 
 
@@ -52,6 +53,8 @@ class Session(Record):
     rate_gflops: float
     noop_us: float
     environment: dict[str, str]
+    sensitivity: Sensitivity | None = None
+    """What the task's comparison was seen to tell apart."""
     floor_us: dict[str, float] = {}
     """Roofline floor by workload."""
     bound: dict[str, str] = {}

@@ -15,6 +15,8 @@ DType = Literal[
 DTYPES: tuple[str, ...] = DType.__args__  # type: ignore[attr-defined]
 Device = Literal["cpu", "gpu"]
 Role = Literal["smoke", "main", "extra"]
+LowerType = Literal["float16", "bfloat16", "tf32"]
+Determinism = Literal["within_tolerance", "bitwise"]
 Extent = int | str
 """An axis name, an integer, or an expression over axes."""
 
@@ -70,9 +72,10 @@ class Workload(Record):
 
 
 class Tolerance(Record):
-    """The rule of comparison: error at most ``max(k * e0, 2 ulp of the scale)``."""
+    """The rule of comparison: error at most ``max(k * e0, ulps * ulp of the scale)``."""
 
     k: float = Field(default=4.0, gt=0)
+    ulps: float = Field(default=2.0, ge=1)
 
 
 class Work(Record):
@@ -116,9 +119,9 @@ class Task(Record):
     scalars: tuple[Scalar, ...] = ()
     workloads: tuple[Workload, ...] = Field(min_length=1)
     tolerance: Tolerance = Tolerance()
-    precision: tuple[Literal["float16", "bfloat16", "tf32"], ...] = ()
+    precision: tuple[LowerType, ...] = ()
     """Lower types in which a candidate may compute."""
-    determinism: Literal["within_tolerance", "bitwise"] = "within_tolerance"
+    determinism: Determinism = "within_tolerance"
     library: Literal["label", "forbid"] = "label"
     work: Work = Work()
     reference: Reference

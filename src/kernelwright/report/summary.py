@@ -8,6 +8,7 @@ from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.measurement import Comparison
 from kernelwright.records.rung import Rung
+from kernelwright.records.sensitivity import Policy
 from kernelwright.report import text
 from kernelwright.search.summary import RunSummary
 
@@ -105,6 +106,19 @@ def evidence(evaluation: Evaluation, *, checks: bool = True) -> str:
     return "\n".join(lines)
 
 
+def policy(found: Policy) -> str:
+    """How exact results had to be, as a line."""
+    limit = found.tolerance
+    said = [f"error at most {limit.k:g} times that of honest sums, or {limit.ulps:g} ulp"]
+    if found.tightened_from:
+        said[0] += f" (tightened from {found.tightened_from.k:g})"
+    if found.precision:
+        said.append(f"may compute in {', '.join(found.precision)}")
+    same = found.determinism == "bitwise"
+    said.append("the same bits in every run" if same else "bits may differ between runs")
+    return "; ".join(said)
+
+
 def labels(evaluation: Evaluation) -> list[str]:
     """What a reader must know beside the number, for example that results are not bitwise equal.
 
@@ -114,6 +128,13 @@ def labels(evaluation: Evaluation) -> list[str]:
         return []
     found = evaluation.evidence
     said = [str(label) for label in found.get("labels", ())]
+    if nearest := found.get("nearest_to_limit"):
+        first, last = nearest["worst_tile"]
+        where = nearest["note"] or nearest["workload"]
+        said.append(
+            f"largest error {nearest['share']:.2g} of what is allowed (output {nearest['output']}, "
+            f"{where}, worst in elements {first} to {last - 1})"
+        )
     distinct = found.get("distinct_results_in_40_repeats", 1)
     if distinct > 1:
         said.append(f"bits differ between runs ({distinct} results in 40), within the tolerance")
@@ -142,9 +163,7 @@ def _head(summary: RunSummary) -> str:
     if summary.best:
         best = f"{strategy(summary.best)} ({summary.best.language}, {summary.best.id})"
         lines.append(("closest" if summary.run.status == "no_improvement" else "best", best))
-    precision = ", ".join(summary.task.precision)
-    if precision:
-        lines.append(("precision", f"may compute in {precision}"))
+    lines.append(("accuracy", policy(summary.policy)))
     return "\n".join(f"{name:<9}  {value}" for name, value in lines)
 
 

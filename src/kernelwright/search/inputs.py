@@ -17,6 +17,7 @@ from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import JudgeJob, Session
 from kernelwright.records.run import Budget, Run
 from kernelwright.records.rung import Rung
+from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Task
 from kernelwright.store.rows import readable
 from kernelwright.store.step import Event
@@ -83,9 +84,17 @@ class Live:
         self._free: dict[Lane, int] = {"draft": 0, "look": 0}
         self._lanes: dict[int, Lane] = {}
 
-    def open(self, task: Task, more: Budget | None = None) -> Opened:
-        """Open the executor, with more budget than the run had before."""
-        session = self._executor.open(task)
+    def open(
+        self, task: Task, more: Budget | None = None, known: Sensitivity | None = None
+    ) -> Opened:
+        """Open the executor, with more budget than the run had before.
+
+        Args:
+            task: what is judged.
+            more: what is added to the budget.
+            known: what is known of the task's sensitivity.
+        """
+        session = self._executor.open(task, known)
         self._free = capacities(self._executor)
         return Opened(session, self._free["draft"], self._free["look"], self._now(), more)
 

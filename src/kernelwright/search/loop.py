@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from secrets import token_hex
 
 from kernelwright.candidates.settle import best_file
+from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.errors import StoreError, UsageError
 from kernelwright.executors.base import Executor
 from kernelwright.records.candidate import Candidate
@@ -18,7 +19,7 @@ from kernelwright.records.run import Budget, Run, RunSpec
 from kernelwright.records.rung import RungPlan
 from kernelwright.records.task import Task
 from kernelwright.search.extension import check_can_go_on, check_was_out_of_budget
-from kernelwright.search.inputs import Clock, Live, recorded
+from kernelwright.search.inputs import Clock, Live, Opened, recorded
 from kernelwright.search.journal import DifferenceError, Journal
 from kernelwright.search.observer import Observer
 from kernelwright.search.rungs import plans_for
@@ -59,6 +60,7 @@ def start_run(
 
     Raises:
         UsageError: there is nothing to try (no expert, no start file).
+        InsensitiveTask: the task's own comparison would accept a wrong answer.
         UserError: the executor or the store cannot be used.
         JudgeError: the machinery broke; the run stays resumable.
     """
@@ -82,7 +84,7 @@ def start_run(
     live, writer = Live(executor, clock, 0.0, scheduler.limits), Writer(store)
     with _put_down(executor, writer, run.id):
         watcher.opening(task)
-        opened = live.open(task)
+        opened = _opened(live, task, writer)
         writer.put_task(task)
         writer.create_run(run, start)
         work = Work(scheduler, Journal(store, run), live, task, watcher)
@@ -133,7 +135,7 @@ def resume_run(
             live = Live(executor, clock, base_s, scheduler.limits)
             work = Work(scheduler, journal, live, task, watcher)
             watcher.opening(task)
-            opened = live.open(task, more)
+            opened = _opened(live, task, writer, more)
             work.send(scheduler.claims.values())
             work.go_on(opened, writer)
     except DifferenceError as problem:
@@ -142,6 +144,25 @@ def resume_run(
             hint="it was made by another version; start a new run with --start best.*",
         ) from problem
     return _ended(store, run.id, watcher)
+
+
+def _opened(live: Live, task: Task, writer: Writer, more: Budget | None = None) -> Opened:
+    """Open the executor with what is known of the task's sensitivity; keep what it finds.
+
+    Raises:
+        InsensitiveTask: the task's own comparison would accept a wrong answer.
+    """
+    digest = content_hash(task)
+    known = writer.store.sensitivity(digest)
+    try:
+        opened = live.open(task, more, known)
+    except InsensitiveTask as refusal:
+        if known is None:
+            writer.put_sensitivity(digest, refusal.found)
+        raise
+    if known is None and opened.session.sensitivity is not None:
+        writer.put_sensitivity(digest, opened.session.sensitivity)
+    return opened
 
 
 def past(store: Store, run: Run) -> tuple[Task, Scheduler, Journal]:

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Completion, JudgeJob, Session
 from kernelwright.records.rung import Rung
+from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Task
 
 
@@ -42,7 +43,7 @@ class Simulation(ABC):
         """Simulated seconds since the beginning."""
         return self._now
 
-    def open(self, task: Task) -> Session:
+    def open(self, task: Task, known: Sensitivity | None = None) -> Session:
         """Nothing to start."""
         return self.session(task)
 

@@ -10,6 +10,7 @@ from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Session
 from kernelwright.records.run import Budget, Run, Spent
 from kernelwright.records.rung import Rung
+from kernelwright.records.sensitivity import Policy, policy_of
 from kernelwright.records.task import Task
 from kernelwright.search.inputs import whole_budget
 from kernelwright.search.score import score
@@ -78,6 +79,11 @@ class RunSummary:
 
     rival: str = ""
     """Baseline that looks below the confirm were compared with: the strongest when it began."""
+
+    @property
+    def policy(self) -> Policy:
+        """How exact results had to be."""
+        return policy_of(self.task, self.session.sensitivity if self.session else None)
 
 
 def summarise(store: Store, run_id: str) -> RunSummary:

@@ -133,6 +133,14 @@ events = Table(
     Column("json", Text, nullable=False),
     ForeignKeyConstraint(["run"], ["runs.id"]),
 )
+# Created when first written: a store that is older than the table needs no other version.
+sensitivities = Table(
+    "sensitivities",
+    metadata,
+    Column("task", String(64), primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("json", Text, nullable=False),
+)
 
 
 def prepare(engine: Engine, *, writable: bool = True) -> None:

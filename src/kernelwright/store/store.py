@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, create_engine, make_url, select
+from sqlalchemy import URL, Connection, create_engine, inspect, make_url, select
 from sqlalchemy.exc import OperationalError
 
 from kernelwright.errors import PrerequisiteError, StoreError, UsageError
@@ -19,6 +19,7 @@ from kernelwright.records.candidate import Candidate
 from kernelwright.records.post import Post
 from kernelwright.records.run import Run
 from kernelwright.records.rung import Rung
+from kernelwright.records.sensitivity import VERSION, Sensitivity
 from kernelwright.records.task import Task
 from kernelwright.store import leases, location, rows, schema, unwritable
 from kernelwright.store.location import default_url
@@ -195,6 +196,16 @@ class Store:
         if text is None:
             raise UsageError(f"the task {digest[:16]} is not in this store")
         return rows.task(digest, text)
+
+    def sensitivity(self, digest: str) -> Sensitivity | None:
+        """What was seen of the task of that content hash by today's controls, or None."""
+        table = schema.sensitivities
+        query = select(table.c.json).where(table.c.task == digest, table.c.version == VERSION)
+        with self.reading() as connection:
+            if not inspect(connection).has_table(table.name):
+                return None
+            text = connection.scalar(query)
+        return None if text is None else Sensitivity.model_validate_json(text)
 
     def candidate(self, run_id: str, candidate_id: str) -> Candidate:
         """One candidate of a run.

@@ -12,12 +12,13 @@ from hashlib import sha256
 from json import dumps
 from typing import Any
 
-from sqlalchemy import Connection, Table, func, insert, select, update
+from sqlalchemy import Connection, Table, delete, func, insert, select, update
 
 from kernelwright.errors import StoreError, UsageError
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.post import Post
 from kernelwright.records.run import Run
+from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Task
 from kernelwright.store import leases, location, schema
 from kernelwright.store.sealed import seal
@@ -41,6 +42,16 @@ class Writer:
         with self._writing() as connection:
             schema.insert_once(connection, schema.tasks, [row])
         return digest
+
+    def put_sensitivity(self, digest: str, found: Sensitivity) -> None:
+        """Keep what was seen of the task of that content hash; replaces what was known."""
+        table = schema.sensitivities
+        old = (table.c.task == digest, table.c.version == found.version)
+        row = {"task": digest, "version": found.version, "json": found.to_json()}
+        with self._writing() as connection:
+            table.create(connection, checkfirst=True)
+            connection.execute(delete(table).where(*old))
+            schema.insert_once(connection, table, [row])
 
     def create_run(self, run: Run, candidates: Sequence[Candidate] = ()) -> None:
         """Keep a new run with the user's own candidates, owned by this process."""

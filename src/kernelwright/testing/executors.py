@@ -49,7 +49,7 @@ class ExecutorContract:
         """The strongest is one of those that were timed."""
         executor = self.make()
         try:
-            session = executor.open(self.task())
+            session = executor.open(self.task(), None)
         finally:
             executor.close()
         timed = {baseline.name for baseline in session.baselines if baseline.time_us}

@@ -11,18 +11,20 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.errors import UsageError
 from kernelwright.executors.base import Executor
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import JudgeJob
 from kernelwright.records.rung import Rung, RungPlan
+from kernelwright.records.sensitivity import Sensitivity, policy_of
 from kernelwright.records.task import Task
 from kernelwright.search.rungs import plans_for
 from kernelwright.settings import Settings
 from kernelwright.tasks import contract
 from kernelwright.tasks.load import KERNELS
-from kernelwright.verbs import base, setup
+from kernelwright.verbs import base, sensitivity, setup
 from kernelwright.verbs.evaluation_answer import EvaluationAnswer
 
 
@@ -81,16 +83,49 @@ def run(request: Request, *, observer: object = None, task: Task | None = None) 
         looks = [plan.model_copy(update={"all_baselines": True}) for plan in looks]
     executor = setup.executor(settings)
     try:
-        if rung:
-            executor.open(loaded)
+        known = _opened(executor, loaded, settings) if rung else None
         for number, plan in enumerate(looks):
             evaluation = _judged(executor, number, plan, loaded, candidate, settings)
             if not evaluation.passed:
                 break
+    except InsensitiveTask as refusal:
+        known, evaluation = refusal.found, _refused(candidate, request.rung, refusal, settings)
     finally:
         executor.close()
     main = contract.workload(loaded, "cpu" if device == "cpu" else "gpu")
-    return Answer.of(candidate, evaluation, main=main.name if main else "")
+    policy = policy_of(loaded, known)
+    return Answer.of(candidate, evaluation, policy, main=main.name if main else "")
+
+
+def _opened(executor: Executor, task: Task, settings: Settings) -> Sensitivity | None:
+    """Open the executor; what is known of the task's sensitivity then.
+
+    Raises:
+        InsensitiveTask: the task's own comparison would accept a wrong answer.
+    """
+    known = sensitivity.known(settings, task)
+    try:
+        found = executor.open(task, known).sensitivity
+    except InsensitiveTask as refusal:
+        sensitivity.keep(settings, task, refusal.found)
+        raise
+    if found is not None and known is None:
+        sensitivity.keep(settings, task, found)
+    return found
+
+
+def _refused(
+    candidate: Candidate, rung: str, refusal: InsensitiveTask, settings: Settings
+) -> Evaluation:
+    finding = refusal.finding()
+    return Evaluation(
+        candidate=candidate.id,
+        rung=Rung.from_word(rung),
+        outcome=finding.outcome,
+        reason=finding.reason,
+        evidence=finding.evidence,
+        seed=settings.seed,
+    )
 
 
 def _check_order(request: Request) -> None:

@@ -6,10 +6,11 @@ from pydantic import BaseModel
 
 from kernelwright.records.candidate import Value
 from kernelwright.records.run import Status
+from kernelwright.records.sensitivity import Policy
 from kernelwright.report import summary as report
 from kernelwright.search.summary import RunSummary
 from kernelwright.verbs import base
-from kernelwright.verbs.evaluation_answer import ComparisonRow, RooflineRow
+from kernelwright.verbs.rows import ComparisonRow, RooflineRow
 
 EXIT = {"no_improvement": 3, "budget": 4, "interrupted": 130, "running": 0}
 
@@ -55,6 +56,7 @@ class RunAnswer(base.Answer):
     best: Best | None
     counts: Counts
     spent: Spent
+    policy: Policy
     files: tuple[str, ...]
 
     _summary: RunSummary
@@ -83,6 +85,7 @@ class RunAnswer(base.Answer):
                 tokens=spent.tokens,
                 usd=spent.usd,
             ),
+            policy=summary.policy,
             files=tuple(map(str, files)),
         )
         answer._summary = summary

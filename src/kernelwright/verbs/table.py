@@ -44,7 +44,11 @@ VERBS = (
     Verb("evaluate", "evaluate", "judge one candidate"),
     Verb("tasks list", "list_tasks", "built-in tasks"),
     Verb("tasks show", "show_task", "what a task asks for, and the prototype of a candidate"),
-    Verb("tasks check", "check_task", "run a task's reference on every CPU workload"),
+    Verb(
+        "tasks check",
+        "check_task",
+        "run a task's reference, and see whether wrong answers would pass",
+    ),
     Verb("runs list", "list_runs", "runs in the store"),
     Verb("runs show", "show_run", "what one run asked, cost and found"),
     Verb("runs resume", "resume", "go on with a run, perhaps with more budget"),

@@ -1,9 +1,11 @@
-"""Run a task's reference on every CPU workload, in the oracle's process, and report.
+"""Run a task's reference on every CPU workload, and see whether wrong answers would pass.
 
-For each workload: the reference runs; shapes and types are the declared ones; the same inputs
-give the same answer; every element is finite; and other inputs give another answer. TASK is a
-built-in name, a folder with task.toml, a KernelBench file, or file.py:callable. Exit code 3: a
-check failed.
+The reference must run, return the declared shapes and types, the same for the same inputs, and be
+finite. Then wrong answers are made from its right ones (zeros, the mean, rows in another order,
+the answer of another seed, a rounded one and others), and the task's own comparison must reject
+each that is really wrong; every input must be able to change an output. What was seen is kept for
+the next run. TASK is a built-in name, a folder with task.toml, a KernelBench file, or
+file.py:callable. Exit code 3: a check failed.
 """
 
 import time
@@ -18,10 +20,12 @@ from pydantic import BaseModel, Field
 from kernelwright.errors import TaskError, UsageError
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.oracle_client import Oracle
+from kernelwright.evaluation.sensing import sense
+from kernelwright.records.sensitivity import Control, Sensitivity
 from kernelwright.records.task import Case
 from kernelwright.report import text
 from kernelwright.tasks import contract
-from kernelwright.verbs import base, setup
+from kernelwright.verbs import base, sensitivity, setup
 
 Found = Mapping[str, NDArray[Any]]
 
@@ -31,6 +35,7 @@ class Request(base.Request):
 
     task: Annotated[str, base.Positional()] = Field(description="name, path or file.py:callable")
     seed: int | None = Field(None, ge=0, description="seed of the inputs")
+    store: str | None = Field(None, description="file or database URL that keeps what was seen")
 
 
 class Row(BaseModel):
@@ -50,14 +55,18 @@ class Answer(base.Answer):
     task: str
     ok: bool
     workloads: tuple[Row, ...]
+    sensitivity: Sensitivity | None
+    """None where the reference does not work."""
+
+    _not_kept: str = ""
 
     def exit_code(self) -> int:
         """3 when a check failed."""
         return 0 if self.ok else 3
 
     def text(self) -> str:
-        """A table."""
-        return text.table(
+        """A table of the workloads, then one of the controls."""
+        workloads = text.table(
             ("workload", "verdict", "outputs", "s"),
             [
                 (
@@ -70,10 +79,19 @@ class Answer(base.Answer):
             ],
             right="   r",
         )
+        if self.sensitivity is None:
+            return workloads
+        return "\n\n".join((workloads, _table(self.sensitivity), _end(self.sensitivity)))
+
+    def notes(self) -> list[str]:
+        """What to do about a task that cannot be scored, and whether the next run knows."""
+        hint = self.sensitivity.hint if self.sensitivity else ""
+        kept = f"not kept for the next run: {self._not_kept}" if self._not_kept else ""
+        return list(filter(None, (f"hint: {hint}" if hint else "", kept)))
 
 
 def run(request: Request, *, observer: object = None) -> Answer:
-    """Run the reference.
+    """Run the reference and the controls.
 
     Raises:
         TaskError: the task cannot be loaded.
@@ -87,21 +105,22 @@ def run(request: Request, *, observer: object = None) -> Answer:
     with closing(Oracle()) as oracle:
         oracle.load(task)
         answers = Answers(task, oracle, settings.seed)
-        rows = tuple(_row(answers, contract.resolve(task, one)) for one in here)
-    return Answer(task=task.name, ok=all(row.ok for row in rows), workloads=rows)
+        cases = [contract.resolve(task, one) for one in here]
+        rows = [_row(answers, case) for case in cases]
+        seen = sense(answers, cases) if all(row.ok for row in rows) else None
+    ok = seen is not None and not seen.refused
+    answer = Answer(task=task.name, ok=ok, workloads=tuple(rows), sensitivity=seen)
+    if seen is not None:
+        answer._not_kept = sensitivity.keep(settings, task, seen)
+    return answer
 
 
 def _row(answers: Answers, case: Case) -> Row:
     began = time.monotonic()
     try:
         # The oracle itself refuses other shapes, types and answers that differ between two runs.
-        first, other = (
-            answers.oracle.truth(
-                case, answers.draw(case, answers.seed(case.workload, number)), ("truth", "native")
-            )["truth"]
-            for number in range(2)
-        )
-        problems = problems_of(case, first, other)
+        question = answers.base(case)
+        problems = problems_of({one.name: one.truth for one in question.answers})
     except TaskError as problem:
         problems = [problem.message]
     return Row(
@@ -113,20 +132,45 @@ def _row(answers: Answers, case: Case) -> Row:
     )
 
 
-def problems_of(case: Case, first: Found, other: Found) -> list[str]:
-    """What is wrong with a reference's answers, a sentence each.
-
-    Args:
-        case: the declaration.
-        first: the answers to one draw of the inputs.
-        other: the answers to another draw.
-    """
+def problems_of(found: Found) -> list[str]:
+    """What is wrong with a reference's answers, a sentence each."""
     said = []
-    for item in case.outputs:
-        answer = first[item.name]
+    for name, answer in found.items():
         infinite = int(np.count_nonzero(~np.isfinite(answer)))
         if infinite:
-            said.append(f"{item.name} has {infinite} elements that are not finite")
-        if answer.size and np.array_equal(answer, other[item.name], equal_nan=True):
-            said.append(f"{item.name} does not depend on the inputs")
+            said.append(f"{name} has {infinite} elements that are not finite")
     return said
+
+
+def _table(found: Sensitivity) -> str:
+    """A line for each control of each output or input, a column for each workload."""
+    cells: dict[tuple[str, str, str], dict[str, str]] = {}
+    for one in found.workloads:
+        for control in one.controls:
+            key = (control.name.replace("_", " "), control.of, control.note)
+            cells.setdefault(key, {})[one.workload] = _cell(control)
+    names = [one.workload for one in found.workloads]
+    return text.table(
+        ("control", "of", "", *names),
+        [(*key, *(row.get(name, "") for name in names)) for key, row in cells.items()],
+    )
+
+
+def _cell(control: Control) -> str:
+    word = control.verdict.replace("_", " ")
+    if control.verdict == "right" or control.tolerances is None:
+        return word
+    shown = word.upper() if control.verdict == "accepted" else word
+    return f"{shown} ({control.tolerances:.2g} tolerances)"
+
+
+def _end(found: Sensitivity) -> str:
+    if found.refused:
+        return found.reason
+    if found.tightened_from:
+        was, now = found.tightened_from, found.tolerance
+        return (
+            f"the tolerance is tightened from k = {was.k:g}, {was.ulps:g} ulp "
+            f"to k = {now.k:g}, {now.ulps:g} ulp: a wrong answer would pass otherwise"
+        )
+    return "every wrong answer is rejected"

@@ -9,7 +9,7 @@ from tests.fakes import FakeExecutor
 
 FIELDS = {
     "outcome", "reason", "evidence", "checks", "rung", "measurement", "comparisons", "roofline",
-    "diagnosis", "build", "sandbox", "candidate", "environment",
+    "diagnosis", "build", "sandbox", "candidate", "environment", "policy",
 }  # fmt: skip
 
 
@@ -40,6 +40,12 @@ def test_a_pass(folder, capsys):
     assert set(said["candidate"]) == {"id", "language", "fingerprint"}
     assert said["environment"]["device"] == "cpu: Test 9000"
     assert said["environment"]["versions"] == {"python": "3.11.2"}
+    assert said["policy"] == {
+        "precision": [],
+        "determinism": "within_tolerance",
+        "tolerance": {"k": 4.0, "ulps": 2.0},
+        "tightened_from": None,
+    }
 
 
 def test_a_rejection_is_exit_3(folder, capsys):
@@ -93,6 +99,7 @@ def test_text_for_people(folder, capsys):
     assert "outcome    passed at screen" in out
     assert "50 µs on cpu-4096" in out
     assert "2.00x [1.96, 2.04]" in out
+    assert "accuracy   error at most 4 times that of honest sums, or 2 ulp; bits may" in out
     assert main(["evaluate", "twice", "bad.cpp"]) == 3
     out = capsys.readouterr().out
     assert "reason     output y differs from the reference" in out

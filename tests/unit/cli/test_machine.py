@@ -6,6 +6,7 @@ import re
 import shutil
 import stat
 import subprocess
+from contextlib import closing
 from importlib import metadata
 
 import pytest
@@ -13,7 +14,8 @@ import pytest
 from kernelwright import sandbox
 from kernelwright.cli.main import main
 from kernelwright.errors import JudgeError
-from kernelwright.verbs import isolation, machine
+from kernelwright.store.store import Store, content_hash
+from kernelwright.verbs import isolation, machine, setup
 
 
 def said(capsys, *words):
@@ -307,7 +309,7 @@ def task(folder, body, values=""):
         ("return 2 * x", ""),
         ("return x[:3]", "shape"),
         ("return xp.astype(x, xp.int32)", "declared is float32"),
-        ("return xp.zeros_like(x)", "y does not depend on the inputs"),
+        ("return xp.zeros_like(x)", "the answers of two seeds for output y differ by nothing"),
         ("return x / xp.zeros_like(x)", "64 elements that are not finite"),
         ("raise KeyError('weights')", "raised KeyError: 'weights'"),
         ("import os; os._exit(7)", "code 7"),
@@ -319,9 +321,45 @@ def test_tasks_check(capsys, tmp_path, body, problem, installed):
     code, (found,) = said(capsys, "tasks", "check", "mine")
     (row,) = found["workloads"]
     assert code == (3 if problem else 0)
-    assert row["ok"] is found["ok"] is not bool(problem)
-    assert problem in " ".join(row["problems"])
+    assert found["ok"] is not bool(problem)
+    seen = found["sensitivity"]
+    assert row["ok"] is (seen is not None)
+    assert problem in " ".join((*row["problems"], seen["reason"] if seen else ""))
     assert row["outputs"] == {"y": "[64] float32"}
+
+
+def test_tasks_check_shows_every_control_and_keeps_what_it_saw(capsys, tmp_path, installed):
+    task(tmp_path / "mine", "return xp.exp(x)")
+    place = f"{tmp_path}/seen.db"
+    code, (found,) = said(capsys, "tasks", "check", "mine", "--store", place)
+    assert code == 0
+    controls = found["sensitivity"]["workloads"][0]["controls"]
+    assert {"zeros", "mean", "another_seed", "perturbed", "rounded"} <= {
+        one["name"] for one in controls
+    }
+    with closing(Store.open(place)) as store:
+        kept = store.sensitivity(content_hash(setup.task("mine")))
+    assert kept is not None
+    assert kept.model_dump(mode="json") == found["sensitivity"]
+    main(["tasks", "check", "mine", "--store", place])
+    out = capsys.readouterr().out
+    assert "rejected (" in out
+    assert "every wrong answer is rejected" in out
+
+
+def test_tasks_check_works_without_a_store_and_says_so(capsys, tmp_path, installed):
+    task(tmp_path / "mine", "return xp.exp(x)")
+    (tmp_path / "text.db").write_text("this is no database, only text " * 40)
+    assert main(["tasks", "check", "mine", "--store", str(tmp_path / "text.db")]) == 0
+    assert "not kept for the next run: the store" in capsys.readouterr().err
+
+
+def test_tasks_check_says_what_to_change(capsys, tmp_path, installed):
+    task(tmp_path / "mine", "return 1000 + 0.0001 * xp.tanh(x)")
+    assert main(["tasks", "check", "mine"]) == 3
+    out, err = capsys.readouterr()
+    assert "ACCEPTED" in out
+    assert "hint: " in err
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from kernelwright.verbs import runs_export
 from tests import samples
 from tests.fakes import FakeExecutor
 
-FIELDS = {"run", "task", "device", "status", "best", "counts", "spent", "files"}
+FIELDS = {"run", "task", "device", "status", "best", "counts", "spent", "files", "policy"}
 
 
 def said(capsys, line):

@@ -8,6 +8,8 @@ import pytest
 from kernelwright.records.evaluation import Sandbox
 from kernelwright.records.outcome import Decision
 from kernelwright.records.run import Budget, Run
+from kernelwright.records.sensitivity import Sensitivity
+from kernelwright.records.task import Tolerance
 from kernelwright.report import summary as report
 from kernelwright.search.summary import Counts
 from tests import samples
@@ -35,6 +37,20 @@ def test_evidence_is_shown():
     assert "sums in float32" in text
     assert "plain loop THREADS=2" in text
     assert "cpu: Test 9000, 2 threads" in text
+
+
+def test_the_policy_stands_beside_the_result():
+    text = report.run_text(samples.summary())
+    assert "accuracy   error at most 4 times that of honest sums, or 2 ulp; bits may differ" in text
+    exact = samples.task(precision=("tf32", "bfloat16"), determinism="bitwise")
+    seen = Sensitivity(
+        workloads=(), tolerance=Tolerance(k=2), tightened_from=Tolerance(k=100)
+    )  # fmt: skip
+    session = samples.session().model_copy(update={"sensitivity": seen})
+    text = report.run_text(samples.summary(task=exact, session=session))
+    assert "at most 2 times that of honest sums, or 2 ulp (tightened from 100)" in text
+    assert "may compute in tf32, bfloat16" in text
+    assert "the same bits in every run" in text
 
 
 def test_share_of_the_device_by_rung():
@@ -142,6 +158,18 @@ def test_a_slower_rival_says_so():
         ({"reference_undefined": {"nan": 1, "large": 2}}, "reference is undefined: nan, large"),
         ({"same_binary_as_first_build": True}, ""),
         ({"same_binary_as_first_build": False}, "labels     a fresh build gave another binary"),
+        (
+            {
+                "nearest_to_limit": {
+                    "share": 0.313,
+                    "output": "y",
+                    "workload": "w",
+                    "note": "",
+                    "worst_tile": [4096, 8192],
+                }
+            },
+            "largest error 0.31 of what is allowed (output y, w, worst in elements 4096 to 8191)",
+        ),
         ({"missing_baselines": {"eager": "torch is not installed"}}, "without    eager: torch is"),
     ],
 )

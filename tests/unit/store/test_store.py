@@ -15,6 +15,8 @@ from kernelwright.records.outcome import Outcome
 from kernelwright.records.post import Post
 from kernelwright.records.run import Run, RunSpec, Spent
 from kernelwright.records.rung import Rung
+from kernelwright.records.sensitivity import VERSION, Control, Sensed, Sensitivity
+from kernelwright.records.task import Tolerance
 from kernelwright.store import leases, schema
 from kernelwright.store.step import Claim, Event, Step, StoredEvaluation, content_hash
 from kernelwright.store.store import Store
@@ -400,3 +402,29 @@ def test_a_run_that_was_taken_over_is_not_written_by_its_former_owner(store, mon
         writer.commit(run.model_copy(update={"status": "budget"}), Step())
     assert store.run(run.id).status == "running"
     assert store.owner(run.id)[0] == "elsewhere:1:1"
+
+
+def seen(**changes):
+    control = Control(name="mean", of="y", verdict="accepted", tolerances=0.5)
+    work = Sensed(workload="w", controls=(control,), seconds=0.1)
+    return Sensitivity(workloads=(work,), tolerance=Tolerance(), **changes)
+
+
+def test_what_was_seen_of_a_task_is_kept_by_its_content_and_the_controls(store):
+    writer = Writer(store)
+    assert store.sensitivity("a" * 64) is None
+    writer.put_sensitivity("a" * 64, seen())
+    assert store.sensitivity("a" * 64) == seen()
+    assert store.sensitivity("b" * 64) is None
+    writer.put_sensitivity("a" * 64, seen(reason="it cannot be scored"))
+    assert store.sensitivity("a" * 64).refused
+    writer.put_sensitivity("b" * 64, seen(version=VERSION + 1))
+    assert store.sensitivity("b" * 64) is None
+
+
+def test_a_store_that_is_older_than_the_controls_learns_to_keep_them(store):
+    with store.engine.begin() as connection:
+        connection.execute(text("drop table sensitivities"))
+    assert store.sensitivity("a" * 64) is None
+    Writer(store).put_sensitivity("a" * 64, seen())
+    assert store.sensitivity("a" * 64) == seen()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelwright.records.task import DTYPES, Case, Shaped, Values
-from kernelwright.tasks import inputs
+from kernelwright.tasks import hostile, inputs
 
 LABELS = Values(kind="integers", low=2, high=9)
 BOUNDED = Values(kind="uniform", low=-0.5, high=2.0)
@@ -57,9 +57,9 @@ def test_ranges_are_kept(seed):
         Shaped(name="b", shape=(200,), dtype="bool"),
     )
     views = drawn(case, seed)
-    for kind in (None, *inputs.hostile_kinds(case)):
+    for kind in (None, *hostile.kinds(case)):
         if kind is not None:
-            inputs.draw_hostile(case, kind, seed, views)
+            hostile.draw(case, kind, seed, views)
         assert views["u"].min() >= -0.5
         assert views["u"].max() <= 2.0
         assert views["i"].min() >= 2
@@ -73,26 +73,33 @@ def test_every_type_can_be_drawn_and_made_hostile(dtype):
     case = case_of(item)
     views = drawn(case, 1)
     assert len(np.unique(views["x"].astype(np.float64))) > 1
-    for kind in inputs.hostile_kinds(case):
-        inputs.draw_hostile(case, kind, 3, views)
+    for kind in hostile.kinds(case):
+        hostile.draw(case, kind, 3, views)
 
 
-def hostile(case, kind, seed=3):
+def harmed(case, kind, seed=3):
     views = drawn(case, 1)
-    inputs.draw_hostile(case, kind, seed, views)
+    hostile.draw(case, kind, seed, views)
     return views
 
 
 def test_hostile_kinds_are_what_they_are_called():
     case = case_of(item_of(), item_of("w", shape=(30,)))
-    assert inputs.hostile_kinds(case) == inputs.KINDS
-    assert np.exp(hostile(case, "large")["x"].astype(np.float64)).max() > 3.4e38
-    tiny = np.abs(hostile(case, "tiny")["x"])
+    assert hostile.kinds(case) == hostile.KINDS
+    assert np.exp(harmed(case, "large")["x"].astype(np.float64)).max() > 3.4e38
+    tiny = np.abs(harmed(case, "tiny")["x"])
     smallest = np.finfo(np.float32).tiny
     assert (tiny < smallest).any()
     assert (tiny > 0).all()
-    assert len(np.unique(hostile(case, "constant")["x"])) == 1
-    offset = hostile(case, "offset")["x"]
+    assert len(np.unique(harmed(case, "constant")["x"])) == 1
+    whole = harmed(case, "integers")
+    assert set(np.unique(whole["x"])) == set(range(-3, 4))
+    assert np.array_equal(whole["w"], np.rint(whole["w"]))
+    rows = harmed(case, "cancelling")["x"].astype(np.float64)
+    assert np.abs(rows.sum(axis=1)).max() < 0.05
+    assert rows.std() > 0.8
+    assert np.abs(np.cumsum(rows, axis=1)).max() > 1
+    offset = harmed(case, "offset")["x"]
     assert abs(offset.mean()) > 900
     assert offset.std() < 2
     for kind, seen in (
@@ -100,14 +107,24 @@ def test_hostile_kinds_are_what_they_are_called():
         ("negative_infinity", np.isneginf),
         ("nan", np.isnan),
     ):
-        views = hostile(case, kind)
+        views = harmed(case, kind)
         assert 1 <= seen(views["x"]).sum() <= 8
         assert np.isfinite(views["w"]).all()
-        assert not np.array_equal(seen(views["x"]), seen(hostile(case, kind, 4)["x"]))
+        assert not np.array_equal(seen(views["x"]), seen(harmed(case, kind, 4)["x"]))
+
+
+def test_integers_stay_within_a_range_and_need_two_values():
+    case = case_of(Shaped(name="u", shape=(90,), dtype="float32", values=BOUNDED), item_of())
+    assert set(np.unique(harmed(case, "integers")["u"])) == {0, 1, 2}
+    narrow = Values(kind="uniform", low=0.1, high=1.5)
+    for odd in (narrow, GIVEN):
+        case = case_of(item_of(), Shaped(name="u", shape=(9,), dtype="float32", values=odd))
+        assert "integers" not in hostile.kinds(case)
+    assert "integers" not in hostile.kinds(case_of(item_of(dtype="int64", kind="integers")))
 
 
 def test_a_large_half_overflows_an_exponential_but_not_a_sum():
-    wide = hostile(case_of(item_of(dtype="float16")), "large")["x"].astype(np.float64)
+    wide = harmed(case_of(item_of(dtype="float16")), "large")["x"].astype(np.float64)
     assert np.exp(wide).max() > 65504
     assert np.abs(wide).max() < 100
 
@@ -117,10 +134,10 @@ def test_given_tensors_keep_to_their_own_values():
         Shaped(name="p", shape=(50,), dtype="float32", values=GIVEN),
         Shaped(name="i", shape=(50,), dtype="int64", values=GIVEN),
     )
-    assert inputs.hostile_kinds(case) == ("large", "constant")
+    assert hostile.kinds(case) == ("large", "constant")
     views = {"p": np.linspace(1, 2, 50, dtype=np.float32), "i": np.arange(50)}
-    for kind in inputs.hostile_kinds(case):
-        inputs.draw_hostile(case, kind, 1, views)
+    for kind in hostile.kinds(case):
+        hostile.draw(case, kind, 1, views)
         assert views["p"].min() >= 1
         assert views["p"].max() <= 2
         assert np.array_equal(views["i"], np.arange(50))

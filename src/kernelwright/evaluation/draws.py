@@ -1,0 +1,68 @@
+"""Contents of several seeds for one workload, and what the reference makes of them."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from kernelwright.checks.answer import Answer
+from kernelwright.checks.correctness import distance, share
+from kernelwright.checks.distance import Array, measure
+from kernelwright.checks.sensitivity import Seen
+from kernelwright.evaluation.answers import Answers, Question
+from kernelwright.evaluation.reference_failure import ReferenceFailure
+from kernelwright.records.task import Case, Tolerance
+
+
+class Draws:
+    """Draws as they are asked for; each is answered once.
+
+    Args:
+        answers: of the task; its question on the case is the first draw.
+        case: the workload.
+    """
+
+    def __init__(self, answers: Answers, case: Case) -> None:
+        self.answers = answers
+        self.case = case
+        self.first = answers.base(case)
+        self._more: dict[int, Question] = {}
+        self._contents: dict[int, dict[str, Array]] = {}
+
+    def contents(self, number: int) -> dict[str, Array]:
+        """Inputs of another seed, from 1."""
+        if number not in self._contents:
+            seed = self.answers.seed("sense", self.case.workload, number)
+            self._contents[number] = self.answers.draw(self.case, seed)
+        return self._contents[number]
+
+    def question(self, number: int) -> Question:
+        """Inputs of another seed, from 1, and the right outputs."""
+        if number not in self._more:
+            contents = self.contents(number)
+            right = self.answers.answer(self.case, contents, known=self.case.workload)
+            self._more[number] = Question(self.case, contents, right)
+        return self._more[number]
+
+    def changed(self, contents: Mapping[str, Array], case: Case | None = None) -> list[Seen] | None:
+        """How far the outputs for other contents are from the first; None where undefined."""
+        try:
+            truths = self.answers.oracle.truth(case or self.case, contents, ("truth",))["truth"]
+        except ReferenceFailure:
+            return None
+        return [(distance(cast(truths[a.name], a), a), a) for a in self.first.answers]
+
+    def honest(self, tolerance: Tolerance) -> bool:
+        """Whether honest evaluations pass on the contents of the second seed."""
+        question = self.question(1)
+        evaluations = self.answers.honest(self.case, question.contents)
+        return all(
+            answer.exact or share(measure(one[answer.name], answer.truth), answer, tolerance) <= 1
+            for one in evaluations
+            for answer in question.answers
+        )
+
+
+def cast(values: Array, answer: Answer) -> Array:
+    """Values as a kernel would store them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return values.astype(answer.dtype)

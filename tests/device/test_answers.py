@@ -1,0 +1,105 @@
+"""Answers: what a lower type honestly costs, and where small integers are answered exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kernelwright.checks.correctness import judge
+from kernelwright.checks.rounding import rounded
+from kernelwright.evaluation.answers import Answers
+from kernelwright.evaluation.oracle_client import Oracle
+from kernelwright.records.task import Task
+from kernelwright.tasks import contract, hostile, suites
+from kernelwright.tasks.load import load_task
+
+
+@pytest.fixture(scope="module")
+def oracle():
+    with Oracle() as started:
+        yield started
+
+
+def core(name, **changes):
+    found = load_task(name, inspector=lambda request: request)
+    return Task.model_validate(found.model_dump() | changes)
+
+
+def asked(oracle, task, secret=5):
+    oracle.load(task)
+    case = contract.resolve(task, contract.workload(task, "cpu", "smoke"))
+    return Answers(task, oracle, secret), case
+
+
+PLAIN = {"group_conv", "matmul", "matvec", "reduction", "rotary"}
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_whether_integers_are_exact_is_seen(oracle, name):
+    answers, case = asked(oracle, core(name))
+    question = answers.hostile(case, hostile.INTEGERS)
+    for item in case.inputs:
+        assert np.array_equal(question.contents[item.name], np.rint(question.contents[item.name]))
+    (answer,) = question.answers
+    assert answer.exact is (name in PLAIN)
+    right = answer.truth.astype(answer.dtype)
+    assert judge(right, answer, answers.task.tolerance) is None
+    near = right.copy()
+    near.reshape(-1)[3] = np.nextafter(near.reshape(-1)[3], np.float32(np.inf))
+    assert (judge(near, answer, answers.task.tolerance) is not None) is (name in PLAIN)
+
+
+def test_a_mean_that_divides_evenly_by_luck_is_not_exact(oracle):
+    source = "def reduction(xp, x):\n    return xp.mean(x, axis=-1)\n"
+    reference = {"kind": "array", "entry": "reduction", "source": source}
+    for secret in range(12):
+        answers, case = asked(oracle, core("reduction", reference=reference), secret)
+        assert not answers.hostile(case, hostile.INTEGERS).answers[0].exact
+
+
+def test_rows_that_cancel_have_small_sums_and_honest_errors(oracle):
+    answers, case = asked(oracle, core("reduction"))
+    (answer,) = answers.hostile(case, hostile.CANCELLING).answers
+    (plain,) = answers.base(case).answers
+    assert answer.scale_largest < 0.05 < plain.scale_largest
+    assert answer.e0_largest > 1e-7
+
+
+@pytest.mark.parametrize(("precision", "bits"), [("tf32", 10), ("float16", 10), ("bfloat16", 7)])
+@pytest.mark.parametrize("name", ["matmul", "softmax", "layernorm"])
+def test_a_type_that_is_allowed_widens_the_tolerance_by_what_it_costs(
+    oracle, name, precision, bits
+):
+    task = core(name, precision=[precision])
+    wide, case = asked(oracle, task)
+    strict = Answers(core(name), oracle, 5)
+    question, narrow = wide.base(case), strict.base(case)
+    (answer,), (exact,) = question.answers, narrow.answers
+    assert np.array_equal(answer.truth, exact.truth)
+    assert answer.e0_largest > 20 * exact.e0_largest
+    # Who rounds what is read and written passes; who rounds further does not.
+    views = {name: rounded(view, bits) for name, view in question.contents.items()}
+    honest = rounded(
+        wide.oracle.truth(case, views, ("serial",))["serial"][answer.name], bits
+    ).astype(np.float32)
+    assert judge(honest, answer, task.tolerance) is None
+    assert judge(honest, exact, task.tolerance) is not None
+    coarser = rounded(answer.truth, bits - 5).astype(np.float32)
+    assert judge(coarser, answer, task.tolerance) is not None
+
+
+def test_integers_stay_integers_whatever_is_allowed(oracle):
+    answers, case = asked(oracle, core("cross_entropy", precision=["bfloat16"]))
+    assert answers.base(case).contents["labels"].dtype == np.int64
+    assert answers.base(case).fair
+
+
+def test_one_value_everywhere_is_one_sample(oracle):
+    def error(secret):
+        answers, case = asked(oracle, core("swiglu"), secret)
+        (answer,) = answers.hostile(case, "constant").answers
+        return answer.e0_largest / answer.scale_largest
+
+    # A single sample of such an error is often ten times smaller than another.
+    found = [error(secret) for secret in range(12)]
+    assert max(found) < 4 * min(found)
