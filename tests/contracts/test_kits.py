@@ -10,6 +10,7 @@ import pytest
 
 from kernelwright import plugins
 from kernelwright.languages.cpp import Cpp
+from kernelwright.languages.torch import Torch
 from kernelwright.proposers.experts import Experts
 from kernelwright.proposers.tune import Tune
 from kernelwright.records.task import Reference
@@ -55,6 +56,21 @@ extern "C" int scale(const float* x, float* y, long n) {
 
     def make(self, cache):
         return Cpp(cache=cache)
+
+
+class TestTorch(LanguageContract):
+    name = "torch"
+    entry = "scale"
+    source = """# /// kernelwright
+# tune.FACTOR = [2, 3]
+# ///
+def scale(x, y, n, *, FACTOR):
+    y.copy_(FACTOR * x)
+"""
+    broken = "def scale(x, y, n, *, FACTOR:"
+
+    def make(self, cache):
+        return Torch(cache=cache)
 
 
 class Described(FormatContract):
@@ -155,6 +171,7 @@ KITS = {
 }
 HELD = {
     ("languages", "cpp"): TestCpp,
+    ("languages", "torch"): TestTorch,
     ("formats", "native"): TestNative,
     ("formats", "kernelbench"): TestKernelBench,
     ("formats", "python"): TestPythonCallable,

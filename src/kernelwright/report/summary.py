@@ -11,6 +11,7 @@ from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Policy
 from kernelwright.report import text
 from kernelwright.search.summary import RunSummary
+from kernelwright.tasks.notes import BITS
 
 STATUS = {
     "running": "running",
@@ -114,8 +115,7 @@ def policy(found: Policy) -> str:
         said[0] += f" (tightened from {found.tightened_from.k:g})"
     if found.precision:
         said.append(f"may compute in {', '.join(found.precision)}")
-    same = found.determinism == "bitwise"
-    said.append("the same bits in every run" if same else "bits may differ between runs")
+    said.append(BITS[found.determinism])
     return "; ".join(said)
 
 

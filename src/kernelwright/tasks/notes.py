@@ -3,6 +3,12 @@
 from kernelwright.candidates.notation import Notation
 from kernelwright.records.task import Case, Task
 
+BITS = {
+    "bitwise": "the same bits in every run",
+    "within_tolerance": "bits may differ between runs",
+}
+"""Policies of determinism, in words."""
+
 
 def notes(task: Task, case: Case, written: Notation) -> list[str]:
     """Each tensor's shape in axes, type, access and storage; types; derived axes; alignment.

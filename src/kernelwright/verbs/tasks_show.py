@@ -10,7 +10,7 @@ from pydantic import Field
 from kernelwright.records.task import Argument, Task, Tensor
 from kernelwright.report import text
 from kernelwright.tasks import contract
-from kernelwright.tasks.notes import accuracy
+from kernelwright.tasks.notes import BITS, accuracy
 from kernelwright.verbs import base, setup
 
 
@@ -70,7 +70,7 @@ def _described(task: Task, prototype: str) -> str:
             f"{task.name}: {task.summary}".removesuffix(": "),
             text.table(("", "name", "type", "shape"), arguments),
             text.table(("workload", "device", "role", "axes"), workloads),
-            _accuracy(task),
+            f"{_accuracy(task)}\n{BITS[task.determinism]}",
             prototype,
         )
     )

@@ -27,6 +27,7 @@ TOY = """-- /// kernelwright
 -- ///
 int twice() { return ROWS; }
 """
+PYTHON = "def twice(x, y, N, *, ROWS): ...\n"
 
 
 @pytest.mark.parametrize(
@@ -35,9 +36,9 @@ int twice() { return ROWS; }
         ("a.cpp", "", "cpp"),
         ("a.cc", "", "cpp"),
         ("a.toyc", "", "toy-c"),
-        ("a.py", "import torch\n", "toy-py"),
+        ("a.py", "import torch\n", "torch"),
         ("a.py", "import numpy\nfrom tiles import jit\n", "toy-tiles"),
-        ("a.py", "# import tiles\n", "toy-py"),
+        ("a.py", "# import tiles\n", "torch"),
     ],
 )
 def test_a_file_names_its_language(name, source, language):
@@ -47,14 +48,14 @@ def test_a_file_names_its_language(name, source, language):
 def test_an_ending_of_no_language_is_refused_with_those_there_are():
     with pytest.raises(UsageError, match=r"a\.rs: its ending names no language") as caught:
         language_of(Path("a.rs"), "")
-    assert caught.value.hint == "known: .cpp, .cc, .cxx, .c++, .toy, .toyc, .py"
+    assert caught.value.hint == "known: .cpp, .cc, .cxx, .c++, .py, .toy, .toyc"
 
 
 @pytest.mark.parametrize("ask", [notation, lambda name: make_candidate("", name)])
 def test_an_unknown_language_is_refused_with_those_there_are(ask):
     with pytest.raises(UsageError, match="unknown language 'fortran'") as caught:
         ask("fortran")
-    assert caught.value.hint == "known: cpp, toy-c, toy-py, toy-tiles"
+    assert caught.value.hint == "known: cpp, torch, toy-c, toy-py, toy-tiles"
 
 
 def test_a_name_that_could_be_a_path_is_no_language():
@@ -81,11 +82,14 @@ def test_a_plugged_in_language_is_read_named_settled_and_shipped():
     assert "#define ROWS 2\n" in text
 
 
-def test_a_python_candidate_cannot_be_shipped_as_a_file_yet():
-    who = make_candidate("def twice(x, y, N): ...\n", "toy-py")
+def test_a_python_candidate_is_shipped_with_its_numbers_bound():
+    who = make_candidate(
+        "# /// kernelwright\n# tune.ROWS = [1, 2]\n# ///\n" + PYTHON, "toy-py", {"ROWS": 2}
+    )
     summary = samples.summary(found=samples.evaluation(who))
-    with pytest.raises(UsageError, match="toy-py"):
-        file.export(replace(summary, best=who))
+    ((name, text),) = file.export(replace(summary, best=who)).items()
+    assert name.endswith(".py")
+    assert "ROWS=2" in text
 
 
 def test_its_experts_are_files_with_its_ending(tmp_path):

@@ -216,9 +216,9 @@ def states(capsys):
 def test_a_resumed_run_is_running_from_the_first_moment(interrupted, capsys, monkeypatch):
     seen, real = [], FakeExecutor.open
 
-    def open_(self, task):
+    def open_(self, task, known=None):
         seen.append(states(capsys))
-        return real(self, task)
+        return real(self, task, known)
 
     assert states(capsys)[:2] == ("interrupted", "interrupted")
     monkeypatch.setattr(FakeExecutor, "open", open_)

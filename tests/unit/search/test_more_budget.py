@@ -160,7 +160,7 @@ def test_a_simulated_device_goes_on_like_any_other(store):
 
 def test_a_device_that_does_not_open_leaves_the_run_as_it_was(store):
     class Closed(Real):
-        def open(self, task):
+        def open(self, task, known=None):
             raise PrerequisiteError("the device is gone")
 
     part = begin(store, Real(slow_confirm(80)), minutes=1, proposers=())
