@@ -164,7 +164,7 @@ def _head(summary: RunSummary) -> str:
         best = f"{strategy(summary.best)} ({summary.best.language}, {summary.best.id})"
         lines.append(("closest" if summary.run.status == "no_improvement" else "best", best))
     lines.append(("accuracy", policy(summary.policy)))
-    return "\n".join(f"{name:<9}  {value}" for name, value in lines)
+    return "\n".join(text.labelled(name, value) for name, value in lines)
 
 
 def _outcomes(summary: RunSummary) -> str:

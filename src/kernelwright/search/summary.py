@@ -18,6 +18,9 @@ from kernelwright.store.rows import readable
 from kernelwright.store.step import StoredEvaluation
 from kernelwright.store.store import Store
 
+LEAST_MINUTES = 1.0
+"""What opening a device again and one confirm take, with something to spare."""
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -69,10 +72,10 @@ class RunSummary:
             return command
         if self.run.status != "budget":
             return ""
-        # As much as there was: what a confirm takes here is not known before one was made.
+        # As much as there was, or what it takes at least: nobody knows before one was made.
         words = [command]
         if self.budget.minutes is not None:
-            words.append(f"--minutes {self.budget.minutes:g}")
+            words.append(f"--minutes {max(self.budget.minutes, LEAST_MINUTES):g}")
         if self.budget.evaluations is not None:
             words.append(f"--evaluations {max(self.budget.evaluations, Rung.CONFIRM)}")
         return " ".join(words)

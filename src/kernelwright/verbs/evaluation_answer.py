@@ -101,8 +101,8 @@ class EvaluationAnswer(base.Answer):
         who = f"({self.candidate.language}, {self.candidate.id})"
         outcome = f"{self.outcome} at {self.rung}"
         head = [f"outcome    {'built, not run' if self.reason == ONLY_BUILT else outcome}"]
-        head += [f"reason     {self.reason}"] if self.reason else []
-        head.append(f"candidate  {report.strategy(self._candidate)} {who}")
+        head += [text.labelled("reason", self.reason)] if self.reason else []
+        head.append(text.labelled("candidate", f"{report.strategy(self._candidate)} {who}"))
         if self.measurement:
             times = self.measurement.time_us
             head.append(

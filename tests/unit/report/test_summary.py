@@ -96,6 +96,7 @@ def test_nothing_to_paste_after_a_no_or_while_it_runs(status, won):
     ("budget", "words"),
     [
         (Budget(minutes=1.5), "--minutes 1.5"),
+        (Budget(minutes=0.2), "--minutes 1"),
         (Budget(evaluations=20), "--evaluations 20"),
         (Budget(evaluations=2), "--evaluations 4"),
         (Budget(minutes=3, evaluations=9), "--minutes 3 --evaluations 9"),
@@ -114,6 +115,13 @@ def test_what_was_only_built_is_not_called_passed():
     counts = Counts(by_outcome={"passed": 4}, only_built=4)
     text = report.run_text(samples.summary("budget", won=False, counts=counts))
     assert "passed" not in text
+
+
+def test_a_long_strategy_is_wrapped():
+    long = samples.candidate().model_copy(update={"strategy": "rows: " + "advance together " * 9})
+    text = report.run_text(samples.summary(best=long))
+    assert max(map(len, text.partition("\n\n")[0].splitlines())) <= 80
+    assert re.search(r"^best       rows: advance together", text, re.MULTILINE)
 
 
 def test_lines_of_evidence_fit_a_terminal():
