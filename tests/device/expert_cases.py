@@ -184,10 +184,11 @@ class Jury:
                 return Verdict(trial.checks[-1].name, rejection.finding)
         return Verdict("", None)
 
-    def _ring(self, case: Case) -> Ring:
-        if case.workload not in self._rings:
-            self._rings[case.workload] = Ring.private(case)
-        return self._rings[case.workload]
+    def _ring(self, case: Case, *, sealed: bool = False) -> Ring:
+        key = f"{case.workload}, sealed" if sealed else case.workload
+        if key not in self._rings:
+            self._rings[key] = Ring.private(case, sealed=sealed)
+        return self._rings[key]
 
     def _forget_rings(self) -> None:
         for ring in self._rings.values():

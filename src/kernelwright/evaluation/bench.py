@@ -182,11 +182,11 @@ class Bench:
             if gone is not None:
                 gone.close()
 
-    def private(self, case: Case) -> Ring:
+    def private(self, case: Case, *, sealed: bool = False) -> Ring:
         """The one-set buffers for correctness on one workload."""
-        key = (case.workload, "private")
+        key = (case.workload, "sealed" if sealed else "private")
         if key not in self._rings:
-            self._rings[key] = Ring.private(case)
+            self._rings[key] = Ring.private(case, sealed=sealed)
         return self._rings[key]
 
     def forget_buffers(self) -> None:
@@ -194,7 +194,7 @@ class Bench:
         for key in [key for key in self._rings if key[1] != "rival"]:
             ring = self._rings.pop(key)
             ring.close()
-            if not ring.inputs.sealed:
+            if key[1] in ("private", "sealed"):
                 ring.inputs.close()
 
     def side(self, worker: Worker, ring: Ring, secret: int) -> RingSide:

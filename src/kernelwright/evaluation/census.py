@@ -10,9 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from kernelwright.checks.finding import Finding
+from kernelwright.records.outcome import Outcome
+
 PROC = Path("/proc")
 _PROCESS_CLOCK = 2
 """``CPUCLOCK_SCHED`` of the kernel: nanoseconds of processor time of a whole process."""
+_INTERNAL = 0b11 << 31
+"""Signals 32 and 33, which the C library keeps for itself."""
 _WATCHED = {"SigCgt": "signal handlers", "SigIgn": "ignored signals"}
 """Lines of ``/proc/PID/status`` that a kernel has no business to change."""
 
@@ -21,7 +26,7 @@ _WATCHED = {"SigCgt": "signal handlers", "SigIgn": "ignored signals"}
 class Manners:
     """Settings of a process that outlive a call and change what others see."""
 
-    signals: tuple[str, ...]
+    signals: tuple[int, ...]
     priority: int
     policy: int
 
@@ -67,7 +72,7 @@ class Census:
         except OSError:
             return None
         return Manners(
-            signals=tuple(fields[name].strip() for name in _WATCHED),
+            signals=tuple(int(fields[name], 16) & ~_INTERNAL for name in _WATCHED),
             priority=int(stat[16]),
             policy=int(stat[38]),
         )
@@ -76,6 +81,23 @@ class Census:
         """Processes that it started and that still run, orphans included."""
         new = (pid for pid in _descendants(self._started) if pid not in self._known)
         return [pid for pid in new if _runs(pid)]
+
+    def left(self, before: Manners | None, label: str) -> Finding | None:
+        """What the process left behind, beside its own memory.
+
+        Args:
+            before: its settings before the candidate came.
+            label: who it is.
+        """
+        if children := self.children():
+            reason = f"{label} left {len(children)} processes running after a call"
+            return Finding(Outcome.DEFERRED_WORK, reason, {"processes": len(children)})
+        now = self.manners()
+        changes = before.changes(now) if before and now else []
+        if changes:
+            reason = f"{label} left the process with other {', '.join(changes)}"
+            return Finding(Outcome.STATE_MUTATED, reason, {"changed": changes})
+        return None
 
     def objects(self) -> set[str]:
         """Files of code that it has mapped; empty where the kernel does not tell."""

@@ -82,7 +82,7 @@ class Places:
         side.clocks = self.clocks
         plan = self._job.plan
         share = min(plan.checked_share, MOST_CHECKED / self._looks[-1])
-        blocks = min(max(self._looks[0] // self.count, 1), 10)
+        blocks = max(self._looks[0] // self.count, 1)
         side.inspect(
             self._bench.answers,
             self._bench.task.tolerance,

@@ -13,7 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.checks.finding import Finding
-from kernelwright.evaluation.arena import GUARD_BYTES, Arena, Array, Layout, Placed, plan
+from kernelwright.evaluation.arena import (
+    Arena,
+    Array,
+    Layout,
+    Placed,
+    default_strides,
+    numpy_dtype,
+    plan,
+)
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Case, Shaped
 from kernelwright.tasks import contract
@@ -39,10 +47,18 @@ class _Sets:
             self.layouts.append(plan(tensors, start, alignment))
             start = self.layouts[-1].nbytes
         self.arena = Arena.create(start, sealed=sealed)
-        for layout in self.layouts:
-            for place in layout.tensors:
-                for zone in self._guards(place):
-                    zone[:] = GUARD
+        self._zones: dict[int, list[NDArray[np.uint8]]] = {}
+        self._gaps: dict[int, NDArray[np.bool_]] = {}
+        places = [place for layout in self.layouts for place in layout.tensors]
+        starts = [*(place.offset for place in places), self.arena.nbytes]
+        ends = [0, *(place.offset + place.nbytes for place in places)]
+        zones = [self.arena.bytes[a:b] for a, b in zip(ends, starts, strict=True)]
+        for zone in zones:
+            zone[:] = GUARD
+        for place, before, after in zip(places, zones, zones[1:], strict=False):
+            self._zones[place.offset] = [before, after]
+            if (gaps := _gaps(place)) is not None:
+                self._gaps[place.offset] = gaps
 
     def view(self, slot: int, name: str) -> Array:
         """One tensor of one set, in shared memory."""
@@ -58,7 +74,7 @@ class _Sets:
     def beside(self, slot: int) -> Finding | None:
         """The first guard zone that somebody wrote to."""
         for place in self.layouts[slot].tensors:
-            for zone in self._guards(place):
+            for zone in self._zones[place.offset]:
                 touched = int((zone != GUARD).sum())
                 if touched:
                     reason = f"{touched} bytes beside {place.name} were overwritten"
@@ -70,12 +86,26 @@ class _Sets:
         """The bytes of one tensor's storage."""
         return self.arena.bytes[place.offset : place.offset + place.nbytes]
 
-    def _guards(self, place: Placed) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        end = place.offset + place.nbytes
-        return (
-            self.arena.bytes[place.offset - GUARD_BYTES : place.offset],
-            self.arena.bytes[end : end + GUARD_BYTES],
-        )
+    def gaps(self, place: Placed) -> NDArray[np.uint8]:
+        """The bytes between the elements of a strided tensor; none for a dense one."""
+        mask = self._gaps.get(place.offset)
+        raw = self.raw(place)
+        return raw[:0] if mask is None else raw[mask]
+
+
+def _gaps(place: Placed) -> NDArray[np.bool_] | None:
+    """Which bytes of a tensor's storage belong to no element; None if all do."""
+    if place.strides == default_strides(place.shape) or not place.nbytes:
+        return None
+    size = numpy_dtype(place.dtype).itemsize
+    unused = np.ones((place.nbytes // size, size), np.bool_)
+    addresses = np.zeros(place.shape, np.int64)
+    for axis, step in enumerate(place.strides):
+        shape = [1] * len(place.shape)
+        shape[axis] = -1
+        addresses += (np.arange(place.shape[axis]) * step).reshape(shape)
+    unused[addresses.reshape(-1)] = False
+    return unused.reshape(-1)
 
 
 class Inputs:
@@ -94,6 +124,7 @@ class Inputs:
         self.sealed = sealed
         self.block = -1
         self._kept: dict[str, Array] = {}
+        self._between: dict[str, NDArray[np.uint8]] = {}
         self._fresh: Fresh | None = None
 
     def fill(self, contents: Mapping[str, Array]) -> None:
@@ -102,10 +133,20 @@ class Inputs:
             for item in self.case.inputs:
                 self.sets.view(slot, item.name)[...] = contents[item.name]
         self._kept = dict(contents)
+        self._between = {item.name: self._gap_bytes(item) for item in self.case.inputs}
         self.block = -1
 
-    def freshen(self, block: int, base: Mapping[str, Array], secret: int) -> None:
-        """Contents for block ``block``, the same for whoever asks; changes only a new block."""
+    def freshen(
+        self, block: int, base: Mapping[str, Array], secret: int, *, sparse: bool = False
+    ) -> None:
+        """Contents for block ``block``, the same for whoever asks; changes only a new block.
+
+        Args:
+            block: which; ascending.
+            base: what contents are made from.
+            secret: seed.
+            sparse: change few elements of the block before, instead of all.
+        """
         if self.block == block:
             return
         self.block = block
@@ -113,7 +154,8 @@ class Inputs:
             self._fresh = Fresh(self.case, base, secret)
         for slot in range(self.slots):
             views = {item.name: self.sets.view(slot, item.name) for item in self.case.inputs}
-            self._fresh.write(views, np.random.default_rng((secret, block, slot)))
+            change = self._fresh.touch if sparse else self._fresh.write
+            change(views, np.random.default_rng((secret, block, slot)))
 
     def contents(self, slot: int) -> dict[str, Array]:
         """One set as the verifier knows it: shared memory only where it is sealed."""
@@ -127,7 +169,13 @@ class Inputs:
             if not _same(self.sets.view(0, item.name), self._kept[item.name]):
                 reason = f"input {item.name} was changed"
                 return Finding(Outcome.INPUT_MUTATED, reason, {"tensor": item.name})
+            if not np.array_equal(self._between[item.name], self._gap_bytes(item)):
+                reason = f"input {item.name} was written between its elements"
+                return Finding(Outcome.INPUT_MUTATED, reason, {"tensor": item.name})
         return self.sets.beside(0) if not self.sealed else None
+
+    def _gap_bytes(self, item: Shaped) -> NDArray[np.uint8]:
+        return self.sets.gaps(self.sets.place(0, item.name))
 
     def close(self) -> None:
         """Give the shared memory back."""
@@ -151,9 +199,14 @@ class Ring:
         self.poisons = [POISONS[0]] * self.slots
 
     @classmethod
-    def private(cls, case: Case) -> "Ring":
-        """One argument set with inputs of its own, for correctness."""
-        return cls(Inputs(case, 1, sealed=False))
+    def private(cls, case: Case, *, sealed: bool = False) -> "Ring":
+        """One argument set with inputs of its own, for correctness.
+
+        Args:
+            case: whose arguments.
+            sealed: inputs cannot be written, as when they are timed; otherwise it shows who does.
+        """
+        return cls(Inputs(case, 1, sealed=sealed))
 
     @property
     def nbytes(self) -> int:
@@ -176,7 +229,23 @@ class Ring:
 
     def trespass(self, slot: int) -> Finding | None:
         """The first write outside the outputs: into a guard zone or an input."""
-        return self.outputs.beside(slot) or self.inputs.changed()
+        return self.outputs.beside(slot) or self._between(slot) or self.inputs.changed()
+
+    def untouched(self, slot: int) -> bool:
+        """Whether a slot's outputs hold nothing but their poison."""
+        pattern = self.poisons[slot]
+        places = self.outputs.layouts[slot].tensors
+        return all(bool((self.outputs.raw(place) == pattern).all()) for place in places)
+
+    def _between(self, slot: int) -> Finding | None:
+        """The first output written between its elements."""
+        for place in self.outputs.layouts[slot].tensors:
+            touched = int((self.outputs.gaps(place) != self.poisons[slot]).sum())
+            if touched:
+                reason = f"{touched} bytes between the elements of {place.name} were overwritten"
+                evidence = {"tensor": place.name, "bytes": touched}
+                return Finding(Outcome.OUT_OF_BOUNDS, reason, evidence)
+        return None
 
     def arguments(self) -> list[list[dict[str, Any]]]:
         """What a worker needs to prepare the calls of all slots."""

@@ -18,6 +18,10 @@ from kernelwright.evaluation.worker import Worker
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Case, Tolerance
 
+PARTIAL = 0.25
+"""Share of the blocks in which not every slot is called."""
+SPARSE = 0.1
+"""Share of the blocks in which few elements change; they are validated, always."""
 LATE_SECONDS = 0.1
 """How long a wrong output is given to become right, which tells deferred work from wrong work."""
 Note = Callable[[Case, Answer, Compared], None]
@@ -55,21 +59,23 @@ class RingSide:
         self.handicap = handicap
         self.blocks = 0
         self.clocks = Clocks()
+        self.order: list[int] = []
+        """Slots of the present block, in the order of their calls."""
 
     def ready(self) -> None:
         """Arm the worker for the next block, before the contents of that block exist."""
         if self.worker.armed_for is not self:
-            order = list(range(self.ring.slots))
-            random.shuffle(order)
-            self.worker.arm(order, self.deadline, self, handicap=self.handicap)
+            self.order = _order(self.ring.slots, self.secret, self.blocks)
+            self.worker.arm(self.order, self.deadline, self, handicap=self.handicap)
 
     def block(self) -> float:
-        """Run every slot once on fresh contents, in a drawn order; mean microseconds a call.
+        """Call slots once each on fresh contents, in a drawn order; mean microseconds a call.
 
         The mean, not the median: a call that does the work of all others gains nothing.
         """
         self.ready()
-        self.ring.inputs.freshen(self.blocks, self.base, self.secret)
+        sparse = _sparse(self.secret, self.blocks)
+        self.ring.inputs.freshen(self.blocks, self.base, self.secret, sparse=sparse)
         for slot in range(self.ring.slots):
             self.ring.poison(slot, POISONS[(self.blocks + slot) % 2])
         self.flush()
@@ -81,6 +87,24 @@ class RingSide:
 
     def after(self) -> None:
         """Hook between blocks; a rival of ours is not inspected."""
+
+
+def _order(slots: int, secret: int, block: int) -> list[int]:
+    """The slots of a block in a drawn order, now and then not all of them.
+
+    Both sides of a pair have the same. Whoever does the work of a call in another call is found
+    out when that other one is not made.
+    """
+    dice = random.Random(f"{secret}/{block}")
+    order = list(range(slots))
+    dice.shuffle(order)
+    whole = slots == 1 or dice.random() >= PARTIAL
+    return order if whole else order[: dice.randint(1, slots - 1)]
+
+
+def _sparse(secret: int, block: int) -> bool:
+    """Whether a block has nearly the contents of the one before; both sides of a pair agree."""
+    return block > 0 and random.Random(f"{secret}/{block}/sparse").random() < SPARSE
 
 
 class RivalSide(RingSide):
@@ -157,19 +181,29 @@ class CandidateSide(RingSide):
     def after(self) -> None:
         """Look at every slot for trespass, and at one output of a chosen block."""
         chosen = self.blocks in self._surely or self._dice.random() < self._share
-        slot = self._dice.randrange(self.ring.slots)
+        chosen = chosen or _sparse(self.secret, self.blocks)
+        # The last call has nobody after it who could finish its work.
+        slot = self.order[-1] if self._dice.random() < 0.5 else self._dice.choice(self.order)
         # Taken at once: what is written from now on was not done in the measured time.
         outputs = self._snapshot(slot) if chosen else {}
         for one in range(self.ring.slots):
-            if found := self.ring.trespass(one):
+            if found := self.ring.trespass(one) or self._uncalled(one):
                 raise Rejected(found)
+        if found := self.worker.left_behind():
+            raise Rejected(found)
         if chosen:
             self._inspect(slot, outputs)
 
     def finish(self) -> None:
         """Make up for calls that were to be looked at but never ran."""
-        for slot in range(min(self.ring.slots, self._least - self.inspected)):
+        for slot in self.order[: max(self._least - self.inspected, 0)]:
             self._inspect(slot, self._snapshot(slot))
+
+    def _uncalled(self, slot: int) -> Finding | None:
+        if slot in self.order or self.ring.untouched(slot):
+            return None
+        reason = "the outputs of a call that was not made were written in another call"
+        return Finding(Outcome.OUT_OF_BOUNDS, reason, {"slot": slot, "called": self.order})
 
     def _snapshot(self, slot: int) -> dict[str, Array]:
         case = self.ring.case

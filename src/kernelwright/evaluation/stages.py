@@ -1,13 +1,16 @@
 """The stages of correctness, cheapest first; each raises at its first finding.
 
-Smoke: one call on the smallest workload. Declared: every workload that will be timed. Stability:
-hostile values, small integers among them, on which exact answers must be met exactly. Repeats:
-the same call again and again. Edges and hidden: other shapes.
+Smoke: the smallest workload, with inputs that can be written and then with inputs that cannot, as
+when they are timed; in all stages after the declared ones they cannot. Declared: every workload
+that will be timed. Stability: hostile values, small integers among them, on which exact answers
+must be met exactly. Repeats: the same call again and again. Edges and hidden: other shapes.
 """
 
 import hashlib
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 import numpy as np
 
@@ -24,7 +27,13 @@ from kernelwright.records.task import Case
 from kernelwright.tasks import hostile
 
 REPEATS = 40
-Rings = Callable[[Case], Ring]
+
+
+class Rings(Protocol):
+    """Gives the buffers of one workload, the same ones whenever it is asked."""
+
+    def __call__(self, case: Case, *, sealed: bool = False) -> Ring:
+        """Those whose inputs can be written, or those whose cannot."""
 
 
 def run(stage: Stage, trial: Trial, cases: Cases, rings: Rings) -> None:
@@ -39,6 +48,18 @@ def run(stage: Stage, trial: Trial, cases: Cases, rings: Rings) -> None:
 
 def _smoke(trial: Trial, cases: Cases, rings: Rings) -> None:
     _declared_one(trial, cases.smoke, rings)
+    try:
+        trial.correct(trial.answers.base(cases.smoke), ring=rings(cases.smoke, sealed=True))
+    except Rejected as rejection:
+        raise Rejected(_by_writing(rejection.finding)) from None
+
+
+def _by_writing(finding: Finding) -> Finding:
+    """A crash on what was right a moment ago, where its inputs could be written."""
+    if finding.evidence.get("exit_code") not in (-signal.SIGSEGV, -signal.SIGBUS):
+        return finding
+    reason = f"{finding.reason}, where its inputs could not be written"
+    return Finding(Outcome.INPUT_MUTATED, reason, finding.evidence)
 
 
 def _declared(trial: Trial, cases: Cases, rings: Rings) -> None:
@@ -57,7 +78,7 @@ def _stability(trial: Trial, cases: Cases, rings: Rings) -> None:
         with _where_defined(trial, f"hostile {kind}"):
             question = trial.answers.hostile(case, kind)
             blame = _same if kind == hostile.INTEGERS else _unstable
-            trial.correct(question, ring=rings(case), blame=blame)
+            trial.correct(question, ring=rings(case, sealed=True), blame=blame)
 
 
 def _same(finding: Finding) -> Finding:
@@ -72,7 +93,7 @@ def _unstable(finding: Finding) -> Finding:
 
 def _repeats(trial: Trial, cases: Cases, rings: Rings) -> None:
     case = cases.smoke
-    ring, question = rings(case), trial.answers.base(case)
+    ring, question = rings(case, sealed=True), trial.answers.base(case)
     answers = question.answers
     ring.inputs.fill(question.contents)
     seen: set[bytes] = set()

@@ -21,6 +21,7 @@ from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Case, Task
 
 LEAST_DEADLINE = 10.0
+REMEMBERED_BYTES = 1 << 20
 NEAREST = "nearest_to_limit"
 CHECK_SECONDS = 300.0
 """What the checks of one candidate may take at one rung, all calls together."""
@@ -46,6 +47,8 @@ class Trial:
         self.checks: list[Check] = []
         self.labels: dict[str, Any] = {}
         self._bound: Ring | None = None
+        self._last: dict[int, tuple[Question, list[Array]]] = {}
+        """What small outputs held after the last compared call, by the ring's number."""
         self._until = time.monotonic() + CHECK_SECONDS
         worker.until = time.monotonic() + WHOLE_SECONDS
 
@@ -101,7 +104,7 @@ class Trial:
         ring.poison(0, pattern)
         ran = self.worker.run([0], self.deadline)
         self.labels |= self.worker.labels
-        if found := ring.trespass(0):
+        if found := ring.trespass(0) or self.worker.left_behind():
             raise Rejected(found)
         return ran.ns[0]
 
@@ -122,7 +125,7 @@ class Trial:
         Raises:
             Rejected: with the reason.
         """
-        own = ring or Ring.private(question.case)
+        own = ring or Ring.private(question.case, sealed=True)
         pattern = POISONS[len(self.checks) % 2]
         try:
             self.call(own, question.contents, pattern)
@@ -130,8 +133,10 @@ class Trial:
                 got = own.output(0, answer.name)
                 compared = compare(got, answer, self.task.tolerance, pattern)
                 if compared.finding:
-                    raise Rejected(blame(compared.finding))
+                    stale = self._stale(own, question, answer.name)
+                    raise Rejected(stale or blame(compared.finding))
                 self.note(question.case, answer, compared)
+            self._remember(own, question)
         except Rejected as rejection:
             raise Rejected(_at(rejection.finding, question.case)) from None
         finally:
@@ -139,6 +144,23 @@ class Trial:
                 self._bound = None
                 own.close()
                 own.inputs.close()
+
+    def _remember(self, ring: Ring, question: Question) -> None:
+        outputs = [ring.output(0, item.name) for item in question.case.outputs]
+        if sum(one.nbytes for one in outputs) <= REMEMBERED_BYTES:
+            self._last[ring.number] = question, [one.copy() for one in outputs]
+
+    def _stale(self, ring: Ring, question: Question, name: str) -> Finding | None:
+        """That a wrong output is the one of the call before, which was asked something else."""
+        before, outputs = self._last.get(ring.number, (question, []))
+        if before is question or not outputs:
+            return None
+        names = [item.name for item in question.case.outputs]
+        old, new = outputs[names.index(name)], ring.output(0, name)
+        if old.tobytes() != new.tobytes():
+            return None
+        reason = f"output {name} is still that of the call before, which had other inputs"
+        return Finding(Outcome.STALE_OR_CACHED_OUTPUT, reason, {"output": name})
 
     def note(self, case: Case, answer: Answer, compared: Compared) -> None:
         """Remember the output that came nearest to what is allowed, as a label of a pass."""

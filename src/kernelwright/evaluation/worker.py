@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.evaluation import report
-from kernelwright.evaluation.census import Census
+from kernelwright.evaluation.census import Census, Manners
 from kernelwright.evaluation.channel import (
     GO,
     STAND_DOWN,
@@ -70,6 +70,9 @@ class Worker:
         self._oom_kills = oom_kills()
         self._census: Census | None = None
         self._token, self._slots, self._armed_ns = b"", list[int](), 0
+        self._float_mode: object = None
+        self._float_mode_now: object = None
+        self._manners: Manners | None = None
         self.armed_for: object = None
         """Whose block it is ready to run; None while it waits for a request."""
 
@@ -92,6 +95,7 @@ class Worker:
             raise Rejected(self._silence(timeout)) from None
         except ChannelError as problem:
             raise Rejected(self._death(str(problem))) from None
+        self._manners = self.census.manners()
 
     def load(self, message: dict[str, Any], timeout: float) -> None:
         """Load the library or the rival that ``message`` names.
@@ -100,7 +104,7 @@ class Worker:
             Rejected: ``signature_error`` for a missing symbol, ``build_error`` if it cannot be
                 loaded, ``crashed`` or ``timeout`` if a constructor does that.
         """
-        self._ask({"do": "load", **message}, timeout)
+        self._float_mode = self._ask({"do": "load", **message}, timeout).get("float_mode")
 
     def bind(self, ring: Ring, timeout: float) -> None:
         """Let the worker map what ``ring`` holds and prepare the calls of every slot."""
@@ -148,7 +152,8 @@ class Worker:
         """
         self._token, self._slots = secrets.token_bytes(8), slots
         order = {"do": "run", "slots": slots, "token": self._token.hex(), **(more or {})}
-        self._ask({**order, "handicap": round(1000 * handicap)}, timeout)
+        answer = self._ask({**order, "handicap": round(1000 * handicap)}, timeout)
+        self._float_mode_now = answer.get("float_mode")
         self.armed_for = whose
         self._armed_ns = self.census.cpu_ns()
 
@@ -201,6 +206,17 @@ class Worker:
             return refusal(self.label, self.channel.message(START_SECONDS))
         except ChannelError as problem:
             return self._death(str(problem))
+
+    def left_behind(self) -> Finding | None:
+        """What calls of the candidate left that outlives them: processes, settings of its own."""
+        return self.census.left(self._manners, self.label) or self._float_finding()
+
+    def _float_finding(self) -> Finding | None:
+        if self._float_mode_now == self._float_mode or self._float_mode is None:
+            return None
+        reason = f"{self.label} left another rounding mode, or denormals flushed to zero"
+        evidence = {"before": str(self._float_mode)[:40], "after": str(self._float_mode_now)[:40]}
+        return Finding(Outcome.STATE_MUTATED, reason, evidence)
 
     def close(self) -> None:
         """Kill the process and close the channel."""

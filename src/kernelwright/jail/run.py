@@ -26,6 +26,7 @@ import confine  # type: ignore[import-not-found]
 LENGTH = struct.Struct("<I")
 LARGEST = 8 << 20
 LIBC = ctypes.CDLL(None)
+LIBM = ctypes.CDLL("libm.so.6")
 MAP, UNMAP = LIBC.mmap, LIBC.munmap
 MAP.restype = ctypes.c_void_p
 MAP.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
@@ -82,6 +83,17 @@ class Wire:
         return bytes(data)
 
 
+def float_mode() -> str:
+    """Rounding, flushing of denormals and exceptions of this thread; empty where not known."""
+    state = ctypes.create_string_buffer(64)
+    if LIBM.fegetenv(state) != 0:
+        return ""
+    words = struct.unpack("<16I", state.raw)
+    if os.uname().machine == "x86_64":
+        return f"{words[0] & 0x0F3F:x}-{words[7] & 0xFFC0:x}"
+    return f"{words[0]:x}"
+
+
 class Worker:
     """State of the one candidate: its library, the arenas, the prepared argument lists."""
 
@@ -111,6 +123,7 @@ class Worker:
 
     def load(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Load the library; its constructors run here."""
+        before = float_mode()
         try:
             library = ctypes.CDLL(message["library"])
             self.function = getattr(library, message["entry"])
@@ -124,7 +137,7 @@ class Worker:
             self.workspace_size.restype = ctypes.c_int64
         except AttributeError:
             self.workspace_size = None
-        return {"ok": True}
+        return {"ok": True, "float_mode": before}
 
     def bind(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Prepare the arguments of every slot, so that a call costs nothing but the call."""
@@ -150,7 +163,7 @@ class Worker:
         )
         token = bytes.fromhex(message["token"])
         clock = time.perf_counter_ns
-        wire.send({"armed": True, "number": message["number"]})
+        wire.send({"armed": True, "number": message["number"], "float_mode": float_mode()})
         if not wire.told_to_go():
             return
         for number, arguments in enumerate(calls):

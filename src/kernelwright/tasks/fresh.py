@@ -26,6 +26,8 @@ WIDE = (0.75, 1.25)
 GENTLE = 2.0**-6
 COARSE = 2.0**-3
 """Largest relative change of all other values, in wide and in narrow types."""
+SPARSE = 512
+"""One of so many elements changes when few are to."""
 SAMPLE = 4096
 FEW = 64
 """A tensor of the task's own with fewer different values than this holds codes."""
@@ -83,6 +85,31 @@ class Fresh:
                         _keep_within(out, *self._ranges[name])
                     if not direct:
                         view[...] = out.reshape(base.shape)
+
+    def touch(self, views: Mapping[str, Array], random: np.random.Generator) -> None:
+        """Change few elements of what ``views`` hold, so that most is as it was before.
+
+        Whoever remembers answers by a part of the contents, or by a hash of some, is wrong then.
+
+        Args:
+            views: the tensors by name, each holding what :meth:`write` put there.
+            random: a secret stream.
+        """
+        for name, view in views.items():
+            base = self._base[name]
+            if self._ways[name] == "fixed":
+                continue
+            count = max(1, base.size // SPARSE)
+            places = random.choice(base.size, count, replace=False)
+            fresh = np.empty((count,), base.dtype)
+            if self._ways[name] == "whole":
+                fresh[...] = base.reshape(-1)[random.integers(base.size, size=count)]
+            else:
+                pool = self._pool(self._ways[name])
+                self._scale(base.reshape(-1)[places], fresh, random, pool)
+                if name in self._ranges:
+                    _keep_within(fresh, *self._ranges[name])
+            view[np.unravel_index(places, base.shape)] = fresh
 
     def _scale(self, flat: Array, out: Array, random: np.random.Generator, pool: Array) -> None:
         """Multiply by factors, a chunk at a time."""

@@ -31,6 +31,7 @@ class Worker:
     """Claims a microsecond a call."""
 
     armed_for = None
+    left_behind = staticmethod(lambda: None)
 
     def arm(self, order, deadline, whose, *, handicap):
         self.order, self.armed_for = order, whose

@@ -100,6 +100,16 @@ def test_a_strided_view_gets_what_a_dense_one_gets():
     assert (wide[:, 1::2] == 0).all()
 
 
+@pytest.mark.parametrize("values", [Values(), Values(kind="uniform", high=5), LABELS])
+def test_a_touch_changes_few_elements_and_leaves_the_rest(values):
+    dtype = "int64" if values is LABELS else "float32"
+    fresh, base = fresh_of(item_of(dtype=dtype, shape=(90, 700), values=values))
+    view = written(fresh, base)
+    before = view.copy()
+    fresh.touch({"x": view}, np.random.default_rng(2))
+    assert 0 < (view != before).sum() <= base.size // 512
+
+
 def test_an_empty_tensor_is_no_trouble():
     fresh, base = fresh_of(item_of(shape=(0, 4)))
     assert written(fresh, base).shape == (0, 4)
