@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=None)
     chosen = parser.parse_args()
     out = chosen.out or RESULTS / "honest" / f"{chosen.rung}.json"
-    recording = Recording(out, {"rung": chosen.rung, "effort": "normal", "baselines": BASELINES})
+    recording = Recording(out, {"rung": chosen.rung, "effort": "normal", "baselines": list(BASELINES)})
     every = corpus.kernels()
     if names := [word for word in chosen.only.split(",") if word]:
         every = [one for one in every if one.name in names]
