@@ -321,7 +321,9 @@ def test_sums_must_be_exact_and_a_loose_tolerance_is_tightened(court):
         seen = loose.session.sensitivity
         assert seen.tightened_from.k == 1e6
         assert seen.tolerance.k < 1e6
-        assert loose.judge(SUM).outcome is Outcome.PASSED
+        passed = loose.judge(SUM)
+        assert passed.outcome is Outcome.PASSED, (passed.reason, passed.evidence)
+        assert passed.evidence["tolerance_tightened"]["from"]["k"] == 1e6
         # Within the tolerance of ordinary values, but not exact on small integers.
         found = loose.judge(SUM.replace("y[i] = sum", "y[i] = sum * 1.0000001f"))
     finally:

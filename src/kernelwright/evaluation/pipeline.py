@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.devices.roofline import roofline
@@ -83,7 +84,7 @@ def judge(job: JudgeJob, bench: Bench, entrant: Entrant) -> Evaluation:
         rung=job.plan.rung,
         outcome=Outcome.PASSED if found is None else found.outcome,
         reason="" if found is None else found.reason,
-        evidence=dict(evidence),
+        evidence={**evidence, **_tightened(bench)},
         checks=tuple(trial.checks) if trial else (),
         measurements=tuple(measurements) if passed else (),
         comparisons=tuple(comparisons) if passed else (),
@@ -94,6 +95,15 @@ def judge(job: JudgeJob, bench: Bench, entrant: Entrant) -> Evaluation:
         device_seconds=spent,
         seed=job.seed,
     )
+
+
+def _tightened(bench: Bench) -> dict[str, Any]:
+    """That candidates are held to less than the task's own tolerance, where they are."""
+    seen = bench.sensitivity
+    if seen is None or seen.tightened_from is None:
+        return {}
+    before, after = seen.tightened_from.model_dump(), seen.tolerance.model_dump()
+    return {"tolerance_tightened": {"from": before, "to": after}}
 
 
 def _cases(job: JudgeJob, bench: Bench) -> Cases:

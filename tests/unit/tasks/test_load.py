@@ -81,6 +81,7 @@ def test_a_slip_of_syntax_names_file_and_line(folder):
     ("old", "new", "sentence"),
     [
         ("k = 4.0", "k = -1.0", "tolerance.k: input should be greater than 0, not -1.0"),
+        ("k = 4.0", "ulps = 0.5", "tolerance.ulps: input should be greater than or equal to 1"),
         ('dtype = "T"', 'dtype = "float33"', "'x' has unknown dtype 'float33'"),
         ('summary = "', 'sumary = "', "sumary: is no field, did you mean 'summary'?"),
         ('entry = "softmax"', 'entry = "soft max"', "entry: string should match pattern"),
