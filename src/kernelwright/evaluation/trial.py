@@ -4,10 +4,13 @@ A trial owns its worker process and never revives it: a candidate that kills its
 its verdict.
 """
 
+import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
+
+import numpy as np
 
 from kernelwright.checks.answer import Answer
 from kernelwright.checks.correctness import Compared, compare
@@ -47,8 +50,8 @@ class Trial:
         self.checks: list[Check] = []
         self.labels: dict[str, Any] = {}
         self._bound: Ring | None = None
-        self._last: dict[int, tuple[Question, list[Array]]] = {}
-        """What small outputs held after the last compared call, by the ring's number."""
+        self._given: dict[tuple[str, bytes], Question] = {}
+        """Small outputs that were right, by name and digest, and what had been asked."""
         self._until = time.monotonic() + CHECK_SECONDS
         worker.until = time.monotonic() + WHOLE_SECONDS
 
@@ -146,20 +149,16 @@ class Trial:
                 own.inputs.close()
 
     def _remember(self, ring: Ring, question: Question) -> None:
-        outputs = [ring.output(0, item.name) for item in question.case.outputs]
-        if sum(one.nbytes for one in outputs) <= REMEMBERED_BYTES:
-            self._last[ring.number] = question, [one.copy() for one in outputs]
+        for item in question.case.outputs:
+            if key := _key(item.name, ring.output(0, item.name)):
+                self._given.setdefault(key, question)
 
     def _stale(self, ring: Ring, question: Question, name: str) -> Finding | None:
-        """That a wrong output is the one of the call before, which was asked something else."""
-        before, outputs = self._last.get(ring.number, (question, []))
-        if before is question or not outputs:
+        """That a wrong output is the right one of another call, which had other inputs."""
+        key = _key(name, ring.output(0, name))
+        if key is None or self._given.get(key, question) is question:
             return None
-        names = [item.name for item in question.case.outputs]
-        old, new = outputs[names.index(name)], ring.output(0, name)
-        if old.tobytes() != new.tobytes():
-            return None
-        reason = f"output {name} is still that of the call before, which had other inputs"
+        reason = f"output {name} is that of an earlier call, which had other inputs"
         return Finding(Outcome.STALE_OR_CACHED_OUTPUT, reason, {"output": name})
 
     def note(self, case: Case, answer: Answer, compared: Compared) -> None:
@@ -174,6 +173,13 @@ class Trial:
             "note": case.note,
             "worst_tile": list(compared.tile),
         }
+
+
+def _key(name: str, output: Array) -> tuple[str, bytes] | None:
+    """What a small output is known by; None for a large one, which takes long to read."""
+    if not 0 < output.nbytes <= REMEMBERED_BYTES:
+        return None
+    return name, hashlib.blake2b(np.ascontiguousarray(output).tobytes(), digest_size=16).digest()
 
 
 def _at(finding: Finding, case: Case) -> Finding:
