@@ -91,7 +91,7 @@ def misplaced(got: Array, answer: Answer, errors: Errors, poison: int | None) ->
     """An output with NaN or infinities where the answer has none, or the reverse."""
     where = _coordinates(errors.first_misplaced, got.shape)
     value, right = float(got[tuple(where)]), float(answer.truth[tuple(where)])
-    odd = ~np.isfinite(as_double(got))
+    odd = np.isfinite(as_double(got)) != np.isfinite(answer.truth)
     evidence = {
         "output": answer.name,
         "misplaced": errors.misplaced,

@@ -50,6 +50,8 @@ class Trial:
         self.checks: list[Check] = []
         self.labels: dict[str, Any] = {}
         self._bound: Ring | None = None
+        self._right: set[str] = set()
+        """Workloads on which a call was right."""
         self._given: dict[tuple[str, bytes], Question] = {}
         """Small outputs that were right, by name and digest, and what had been asked."""
         self._until = time.monotonic() + CHECK_SECONDS
@@ -136,7 +138,7 @@ class Trial:
                 got = own.output(0, answer.name)
                 compared = compare(got, answer, self.task.tolerance, pattern)
                 if compared.finding:
-                    stale = self._stale(own, question, answer.name)
+                    stale = self._stale(own, question, compared.finding, answer.name)
                     raise Rejected(stale or blame(compared.finding))
                 self.note(question.case, answer, compared)
             self._remember(own, question)
@@ -149,12 +151,16 @@ class Trial:
                 own.inputs.close()
 
     def _remember(self, ring: Ring, question: Question) -> None:
+        self._right.add(question.case.workload)
         for item in question.case.outputs:
             if key := _key(item.name, ring.output(0, item.name)):
                 self._given.setdefault(key, question)
 
-    def _stale(self, ring: Ring, question: Question, name: str) -> Finding | None:
-        """That a wrong output is the right one of another call, which had other inputs."""
+    def _stale(self, ring: Ring, question: Question, found: Finding, name: str) -> Finding | None:
+        """That a wrong output is that of another call, or was written in others only."""
+        if found.evidence.get("never_written") and question.case.workload in self._right:
+            reason = f"output {name} was written in earlier calls and not in this one"
+            return Finding(Outcome.STALE_OR_CACHED_OUTPUT, reason, found.evidence)
         key = _key(name, ring.output(0, name))
         if key is None or self._given.get(key, question) is question:
             return None
