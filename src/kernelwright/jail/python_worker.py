@@ -70,7 +70,6 @@ class PythonWorker(run.Worker):
         slots = range(len(message["slots"]))
         self.player.bind(message["slots"], Arenas(self.arenas))
         until = time.monotonic() + WARM_SECONDS
-        self.player.hold(HELD)
         self._calls([slot for slot in slots for _ in range(2)], HELD)
         for _ in range(WARM_ROUNDS - 2):
             if time.monotonic() < until:
@@ -80,7 +79,6 @@ class PythonWorker(run.Worker):
 
     def run(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Call once for each slot named; report nanoseconds and return codes."""
-        self.player.hold(1)
         if not message.get("probe"):
             spent, codes = self._calls(message["slots"], 1)
         else:
@@ -108,6 +106,7 @@ class PythonWorker(run.Worker):
         codes: list[int] = []
         # As long as the baselines keep theirs: what a call gets from the allocator depends on it.
         alive: deque[Any] = deque(maxlen=held)
+        player.hold(held)
         with theirs("the call"), INFERENCE(), watch or nullcontext():
             for slot in slots:
                 call = player.prepare(slot)
