@@ -105,6 +105,7 @@ CONFIRM = RungPlan(
     placements=3,
     all_baselines=True,
 )
+SMOKE = RungPlan(rung=Rung.SMOKE, stages=("smoke",), workloads="none", looks=())
 DRAFT = RungPlan(rung=Rung.DRAFT, stages=(), workloads="none", looks=())
 
 
@@ -122,13 +123,14 @@ class Court:
         plan: RungPlan = SCREEN,
         sandbox: Literal["auto", "require", "off"] = "auto",
         against: str = "",
+        language: str = "cpp",
     ):
         """The evaluation of one source at one rung."""
         self.number += 1
         job = JudgeJob(
             number=self.number,
             task=self.task,
-            candidate=make_candidate(source, "cpp"),
+            candidate=make_candidate(source, language),
             plan=plan,
             seed=self.number,
             threads=2,

@@ -15,8 +15,10 @@ from kernelwright.evaluation.ring import Ring
 from kernelwright.evaluation.worker import Process, Worker
 from kernelwright.records.outcome import Outcome
 
-PATIENCE_SECONDS = 30.0
-"""Least time for loading a file and for the first calls of a shape: either may compile."""
+LOAD_SECONDS = 20.0
+"""Least time for executing a file, which may build machine code."""
+FIRST_SECONDS = 30.0
+"""Least time for the first calls of a shape, in which the framework's compiler may be at work."""
 MOST_NAMES = 64
 LONGEST_NAME = 100
 
@@ -36,12 +38,12 @@ class PythonWorker(Worker):
         self._watching = False
 
     def load(self, message: dict[str, Any], timeout: float) -> None:
-        """As for any worker, with time to compile."""
-        super().load(message, max(timeout, PATIENCE_SECONDS))
+        """As for any worker, with time to build."""
+        super().load(message, max(timeout, LOAD_SECONDS))
 
     def bind(self, ring: Ring, timeout: float) -> None:
         """As for any worker, with time to compile: the first calls of a shape are made here."""
-        super().bind(ring, max(timeout, PATIENCE_SECONDS))
+        super().bind(ring, max(timeout, FIRST_SECONDS))
 
     def watch(self) -> None:
         """Let the next run name the operators that the candidate calls."""
@@ -82,7 +84,7 @@ class PythonWorker(Worker):
                 raise Rejected(Finding(Outcome.KERNEL_DID_NOT_RUN, reason, evidence))
         return ran
 
-    def noop_us(self, arguments: int, timeout: float = PATIENCE_SECONDS) -> float:
+    def noop_us(self, arguments: int, timeout: float = LOAD_SECONDS) -> float:
         """Microseconds that a call which does nothing costs; trusted before anything is loaded."""
         answer = self._ask({"do": "noop", "arguments": arguments}, timeout)
         return float(answer["ns"]) / 1e3

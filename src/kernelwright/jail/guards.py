@@ -30,6 +30,7 @@ _OWNERS: tuple[Any, ...] = (
     gc, os, sys, np, np.ndarray,
 )  # fmt: skip
 """Not ``torch.nn.Module``: the framework's compiler changes it when it is first used."""
+ABSENT = object()
 _LIBM = ctypes.CDLL("libm.so.6")
 _ENVIRONMENT = (ctypes.c_uint8 * 256)()
 _MASKS = ("SigBlk", "SigIgn", "SigCgt", "Umask")
@@ -58,19 +59,20 @@ class Guards:
         Raises:
             Refusal: something is not as it was.
         """
-        for owner, known in self._functions:
-            now = vars(owner)
-            for name, function in known.items():
-                if now.get(name) is not function:
-                    raise Refusal("tampering", f"{owner.__name__}.{name} was replaced {when}")
-        for name, module in self._modules.items():
-            if MODULES.get(name) is not module:
-                raise Refusal("tampering", f"the module {name} was replaced {when}")
+        # Settings first: some of them replace functions.
         now_set = settings()
         for name, value in self._settings.items():
             if now_set[name] != value:
                 text = f"{name} was changed {when}: {value} to {now_set[name]}"
                 raise Refusal("state_mutated", text, "set it inside the call and set it back")
+        for owner, known in self._functions:
+            now = vars(owner)
+            for name, function in known.items():
+                if now.get(name, ABSENT) is not function:
+                    raise Refusal("tampering", f"{owner.__name__}.{name} was replaced {when}")
+        for name, module in self._modules.items():
+            if MODULES.get(name) is not module:
+                raise Refusal("tampering", f"the module {name} was replaced {when}")
         for name, value in self._environ.items():
             if os.environ.get(name) != value:
                 raise Refusal("state_mutated", f"{name} in the environment was changed {when}")
@@ -129,6 +131,9 @@ def random_state() -> tuple[Any, ...]:
 
 
 def _functions(owner: Any) -> dict[str, Any]:
+    """What may not change: a module's functions; of a class also what it inherits."""
+    if isinstance(owner, type):
+        return {name: vars(owner).get(name, ABSENT) for name in dir(owner)}
     return {name: value for name, value in vars(owner).items() if callable(value)}
 
 

@@ -80,7 +80,7 @@ class Model:
             )
 
     def hold(self, count: int) -> None:
-        """From now on the caller keeps that many results alive while the next call runs."""
+        """Forget earlier results; so many of those to come stay alive while the next call runs."""
         self._earlier = deque(maxlen=count)
 
     def prepare(self, slot: int) -> Callable[[], Any]:

@@ -71,7 +71,6 @@ class PythonWorker(run.Worker):
         slots = range(len(message["slots"]))
         self.player.bind(message["slots"], Arenas(self.arenas))
         until = time.monotonic() + WARM_SECONDS
-        self.player.hold(HELD)
         self._calls([slot for slot in slots for _ in range(2)], HELD)
         for _ in range(WARM_ROUNDS - 2):
             if time.monotonic() < until:
@@ -82,7 +81,6 @@ class PythonWorker(run.Worker):
     def run(self, message: dict[str, Any], wire: run.Wire) -> None:
         """Call once for each slot named, when told to; report nanoseconds and return codes."""
         slots, token = message["slots"], bytes.fromhex(message["token"])
-        self.player.hold(1)
         watch = operators.Operators() if message.get("probe") else None
         wire.send({"armed": True, "number": message["number"]})
         if not wire.told_to_go():
@@ -116,6 +114,7 @@ class PythonWorker(run.Worker):
         codes: list[int] = []
         # As long as the baselines keep theirs: what a call gets from the allocator depends on it.
         alive: deque[Any] = deque(maxlen=held)
+        player.hold(held)
         with theirs("the call"), INFERENCE(), watch or nullcontext():
             for slot in slots:
                 call = player.prepare(slot)

@@ -114,7 +114,7 @@ def main() -> None:
         sock.send(json.dumps({"error": f"{type(problem).__name__}: {problem}"[:2000]}).encode())
         return
     finally:
-        sys.path.remove(HERE)
+        sys.path[:] = [folder for folder in sys.path if folder != HERE]
     tqdm = sys.modules.get("tqdm")
     if tqdm is not None:
         tqdm.tqdm.monitor_interval = 0  # its thread would look like work left over

@@ -21,12 +21,16 @@ def sites() -> tuple[Path, ...]:
 
 @cache
 def needed() -> tuple[Path, ...]:
-    """Standard library, headers, installed packages, where the jail does not show them anyway."""
+    """The interpreter, its library, headers and packages, where the jail does not show them anyway.
+
+    The framework's compiler starts the interpreter anew.
+    """
     base = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
     base |= {"installed_base": sys.base_prefix, "installed_platbase": sys.base_exec_prefix}
-    kinds = ("stdlib", "platstdlib", "include", "platinclude")
+    kinds = ("stdlib", "platstdlib", "include", "platinclude", "scripts")
     own = [Path(sysconfig.get_path(kind, vars=base)).resolve() for kind in kinds]
-    found = dict.fromkeys(path for path in (*own, *sites()) if path.is_dir())
+    started = [Path(sys.executable).parent, Path(sys.prefix) / "pyvenv.cfg"]
+    found = dict.fromkeys(path for path in (*own, *started, *sites()) if path.exists())
     inside = [path for path in found if path.parts[:2] != ("/", "usr")]
     return tuple(path for path in inside if not any(other in path.parents for other in inside))
 
