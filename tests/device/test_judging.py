@@ -91,6 +91,10 @@ WRONG = {
     "leaves with zero": ("_exit(0);", Outcome.CRASHED),
     "unwinds to nowhere": ("throw 1;", Outcome.CRASHED),
     "kills itself": ("kill(getpid(), SIGKILL);", Outcome.CRASHED),
+    "asks for more memory than there is": (
+        "y[0] = new char[size_t(1) << 50][5];",
+        Outcome.OUT_OF_MEMORY,
+    ),
     "kills its group": ("kill(0, SIGKILL);", Outcome.CRASHED),
     "stale after the first calls": (
         f"static int calls = 0; if (++calls < 12) {{ {RIGHT} }}",

@@ -271,6 +271,9 @@ class Worker:
         if -code == signal.SIGKILL and kills > 0:
             reason = f"{self.label} was killed by the system because the memory was used up"
             return Finding(Outcome.OUT_OF_MEMORY, reason, {**evidence, "oom_kills": kills})
+        if -code == signal.SIGABRT and "std::bad_alloc" in evidence["output"]:
+            reason = f"{self.label} could not have the memory that it asked for"
+            return Finding(Outcome.OUT_OF_MEMORY, reason, evidence)
         reason = f"{self.label} crashed with {signal_name(-code)}"
         return Finding(Outcome.CRASHED, reason, evidence)
 

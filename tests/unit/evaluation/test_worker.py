@@ -79,6 +79,17 @@ def test_a_kill_elsewhere_does_not_make_a_segmentation_fault_a_lack_of_memory(en
     assert rejection(worker).outcome is Outcome.CRASHED
 
 
+def test_the_word_of_the_runtime_about_its_limit_counts(ends):
+    ours, theirs = ends
+    process = Process(-signal.SIGABRT)
+    process.tail = lambda size=2000: (
+        "terminate called after throwing an instance of 'std::bad_alloc'"
+    )
+    worker = Worker(process, ours)
+    theirs.close()
+    assert rejection(worker).outcome is Outcome.OUT_OF_MEMORY
+
+
 def test_processor_time_is_a_timeout(ends):
     ours, theirs = ends
     worker = Worker(Process(-signal.SIGXCPU), ours)
