@@ -310,8 +310,8 @@ THREADS = {
     "a thread of the system": (
         "import ctypes\nlibc = ctypes.CDLL(None)\nthread = ctypes.c_ulong()",
         "libc.pthread_create(ctypes.byref(thread), None, libc.usleep, ctypes.c_void_p(500000))",
-        "libc.pthread_create(ctypes.byref(thread), None, libc.usleep, ctypes.c_void_p(1))\n"
-        "libc.pthread_join(thread, None)"),
+        ("libc.pthread_create(ctypes.byref(thread), None, libc.usleep, ctypes.c_void_p(1))\n"
+        "libc.pthread_join(thread, None)")),
 }  # fmt: skip
 
 
@@ -481,7 +481,9 @@ BAD = {
         Outcome.ALIASED_OUTPUT),
     "a negative view": (model("return torch._neg_view(-self.right(x))"), Outcome.TAMPERING),
     "a sum made in the constructor": (
-        model("return torch.relu(x * self.scale + self.made) + 0.5", init="self.made = self.bias + 0"),
+        model(
+            "return torch.relu(x * self.scale + self.made) + 0.5", init="self.made = self.bias + 0"
+        ),
         Outcome.WRONG_VALUES),
     "no such parameter": (NEW.replace("self.bias = nn.Parameter(torch.empty(width))",
                                       "self.bias = 0"), Outcome.SIGNATURE_ERROR),
@@ -492,10 +494,11 @@ BAD = {
         Outcome.SIGNATURE_ERROR),
     "a constructor that raises": (NEW.replace("type(shift) is tuple", "not shift"),
                                   Outcome.RUNTIME_ERROR),
-    "no module": ("class ModelNew:\n    def __init__(self, width, shift): pass\n"
-                  "    def forward(self, x): return x\n", Outcome.SIGNATURE_ERROR),
+    "no module": (("class ModelNew:\n    def __init__(self, width, shift): pass\n"
+                  "    def forward(self, x): return x\n"), Outcome.SIGNATURE_ERROR),
     "filled by a thread": (
-        model("out = torch.empty(64, 64)\ndo = lambda: (time.sleep(0.05), out.copy_(self.right(x)))\n"
+        model("out = torch.empty(64, 64)\n"
+              "do = lambda: (time.sleep(0.05), out.copy_(self.right(x)))\n"
               "threading.Thread(target=do, daemon=True).start()\nreturn out",
               "import threading, time"), Outcome.DEFERRED_WORK),
     "weights kept from the first call": (
