@@ -19,6 +19,7 @@ from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.records.task import Case, Shaped, Task
 from kernelwright.tasks import hostile, inputs
+from kernelwright.tasks.fresh import Fresh
 
 MORE_DRAWS = 7
 LOOKED_AT = 4096
@@ -71,6 +72,18 @@ class Answers:
             ReferenceFailure: the reference fails on it; the same holds for the other questions.
         """
         return self._once(case.workload, case, lambda seed: self.draw(case, seed), case.workload)
+
+    def touched(self, case: Case) -> Question:
+        """The session's question that differs little from the one before on that workload."""
+
+        def contents(seed: int) -> dict[str, Array]:
+            base = self.base(case).contents
+            views = {name: values.copy() for name, values in base.items()}
+            Fresh(case, base, seed).touch(views, np.random.default_rng(seed))
+            return views
+
+        noted = case.model_copy(update={"note": "nearly the inputs of the call before"})
+        return self._once(f"{case.workload}|touched", noted, contents)
 
     def shape(self, case: Case) -> Question:
         """The session's question on an edge or hidden shape."""

@@ -70,6 +70,8 @@ def _declared(trial: Trial, cases: Cases, rings: Rings) -> None:
 
 def _declared_one(trial: Trial, case: Case, rings: Rings) -> None:
     trial.correct(trial.answers.base(case), ring=rings(case))
+    with _where_defined(trial, f"{case.workload}, touched"):
+        trial.correct(trial.answers.touched(case), ring=rings(case))
 
 
 def _stability(trial: Trial, cases: Cases, rings: Rings) -> None:
