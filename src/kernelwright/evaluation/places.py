@@ -12,6 +12,7 @@ from kernelwright.evaluation.sides import CandidateSide, RingSide
 from kernelwright.evaluation.trial import Trial
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.job import JudgeJob
+from kernelwright.records.rung import RungPlan
 from kernelwright.records.task import Case
 
 MOST_CHECKED = 40
@@ -78,11 +79,7 @@ class Places:
         side = CandidateSide(
             self._trial.worker, ring, base, secret, self._bench.flush, self._trial.deadline
         )
-        plan = self._job.plan
-        share = min(plan.checked_share, MOST_CHECKED / self._looks[-1])
-        blocks = min(max(self._looks[0] // self.count, 1), 10)
-        tolerance = self._bench.task.tolerance.k
-        side.inspect(self._bench.answers, tolerance, share, plan.checked_least, blocks)
+        inspect(side, self._bench, self._job.plan, self._looks, self.count)
         self._sides = side, rival
         return self._sides
 
@@ -97,3 +94,20 @@ class Places:
             side.finish()
             self.clocks = side.clocks(rival)
             self._sides = None
+
+
+def inspect(
+    side: CandidateSide, bench: Bench, plan: RungPlan, looks: tuple[int, ...], places: int
+) -> None:
+    """Validate some of a side's timed calls, as its plan says.
+
+    Args:
+        side: whose.
+        bench: the trusted side.
+        plan: of the rung.
+        looks: numbers of pairs of this comparison.
+        places: how many places they are spread over.
+    """
+    share = min(plan.checked_share, MOST_CHECKED / looks[-1])
+    blocks = min(max(looks[0] // places, 1), 10)
+    side.inspect(bench.answers, bench.task.tolerance.k, share, plan.checked_least, blocks)

@@ -21,16 +21,19 @@ from typing import Any
 
 from kernelwright import errors, sandbox
 from kernelwright.devices import measured
+from kernelwright.devices.conditions import BEFORE_S, Watch
 from kernelwright.devices.measured import Peaks
 from kernelwright.errors import JudgeError, KernelwrightError, scarce
 from kernelwright.evaluation import ceiling, pipeline
 from kernelwright.evaluation.bench import Bench
 from kernelwright.evaluation.channel import Channel, ChannelError
+from kernelwright.evaluation.contender import Contender
 from kernelwright.evaluation.flush import Flush
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.rivals import Rivals, environment
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.job import JudgeJob
+from kernelwright.records.rung import Rung
 from kernelwright.records.task import Task
 
 PR_SET_DUMPABLE = 4
@@ -48,7 +51,6 @@ class Verifier:
         self.folder = folder
         self.bench: Bench | None = None
         self.threads = 1
-        self._jobs = 0
         self._folders: list[Path] = []
 
     def open(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -64,33 +66,44 @@ class Verifier:
         self.bench = Bench(task, Oracle(), rivals, peaks, flush, self.threads, secret)
         self.bench.oracle.load(task)
         self.bench.noop_us = self._noop(Path(message["noop"]))
+        watch = Watch(BEFORE_S)
         session = self.bench.open(tuple(message["baselines"]))
-        return {"session": session.model_dump(mode="json")}
+        change = {"conditions": watch.conditions()}
+        return {"session": session.model_copy(update=change).model_dump(mode="json")}
 
     def judge(self, message: dict[str, Any]) -> dict[str, Any]:
         """Judge one built candidate at one rung."""
         if self.bench is None:
             raise KernelwrightError("a candidate came before its task")
         job = JudgeJob.model_validate(message["job"])
-        # Beside the workers' folders: a candidate can write in its own, and must not change what
-        # its next process loads.
-        library = self.folder / f"library-{self._jobs}" / "candidate.so"
-        self._jobs += 1
-        library.parent.mkdir(mode=0o755)
-        shutil.copyfile(message["library"], library)
-        library.chmod(0o555)
+        mine = self._contender(message["library"], job.sandbox, "the candidate")
+        other = message["rival"]
+        rival = self._contender(other, job.sandbox, "the rival") if other else None
+        watch = _watch(job.plan.rung)
         try:
-            evaluation = pipeline.judge(
-                job, self.bench, library, lambda: self._start(library, job.sandbox)
-            )
+            evaluation = pipeline.judge(job, self.bench, mine, rival)
         finally:
-            shutil.rmtree(library.parent, ignore_errors=True)
             for folder in self._folders:
                 shutil.rmtree(folder, ignore_errors=True)
             self._folders.clear()
-        return {"evaluation": evaluation.model_dump(mode="json")}
+        change = {"conditions": watch.conditions() if watch else None}
+        return {"evaluation": evaluation.model_copy(update=change).model_dump(mode="json")}
 
-    def _start(self, library: Path, mode: sandbox.Mode) -> Worker:
+    def _contender(self, built: str, mode: sandbox.Mode, label: str) -> Contender:
+        """A candidate with a copy of its library.
+
+        Beside the workers' folders: a candidate can write in its own, and must not change what
+        its next process loads.
+        """
+        folder = Path(tempfile.mkdtemp(dir=self.folder, prefix="library-"))
+        self._folders.append(folder)
+        folder.chmod(0o755)
+        library = folder / "candidate.so"
+        shutil.copyfile(built, library)
+        library.chmod(0o555)
+        return Contender(library, lambda: self._start(library, mode, label))
+
+    def _start(self, library: Path, mode: sandbox.Mode, label: str) -> Worker:
         """A fresh worker process in a folder of its own, ready to load ``library``.
 
         Raises:
@@ -115,7 +128,7 @@ class Verifier:
             raise
         finally:
             theirs.close()
-        worker = Worker(process, ours)
+        worker = Worker(process, ours, label)
         try:
             worker.sandbox = process.confinement()
             worker.ready()
@@ -152,6 +165,13 @@ class Verifier:
         """End every process of this judge."""
         if self.bench is not None:
             self.bench.close()
+
+
+def _watch(rung: Rung) -> Watch | None:
+    """Watches looks whose numbers are reported; the others are many and short."""
+    if rung < Rung.FULL:
+        return None
+    return Watch(BEFORE_S if rung is Rung.CONFIRM else 0.0)
 
 
 def _known_name(problem: KernelwrightError) -> str:

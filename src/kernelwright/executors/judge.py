@@ -80,13 +80,23 @@ class Judge:
         }
         return Session.model_validate(self._ask(message, OPEN_SECONDS)["session"])
 
-    def judge(self, job: JudgeJob, library: Path) -> Evaluation:
+    def judge(self, job: JudgeJob, library: Path, rival: Path | None = None) -> Evaluation:
         """The verdict on one built candidate.
+
+        Args:
+            job: what is asked.
+            library: the candidate, built.
+            rival: the job's other candidate, built, if there is one.
 
         Raises:
             JudgeError: the verifier died; there is no verdict.
         """
-        message = {"do": "judge", "job": job.model_dump(mode="json"), "library": str(library)}
+        message = {
+            "do": "judge",
+            "job": job.model_dump(mode="json"),
+            "library": str(library),
+            "rival": str(rival or ""),
+        }
         return Evaluation.model_validate(self._ask(message, JUDGE_SECONDS)["evaluation"])
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from kernelwright.errors import UsageError
-from kernelwright.executors.base import Executor
+from kernelwright.executors.base import Executor, judged
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import JudgeJob
@@ -81,7 +81,7 @@ def run(request: Request, *, observer: object = None, task: Task | None = None) 
         looks = [plan.model_copy(update={"all_baselines": True}) for plan in looks]
     executor = setup.executor(settings)
     try:
-        if rung:
+        if Rung.DRAFT < rung < Rung.CONFIRM:
             executor.open(loaded)
         for number, plan in enumerate(looks):
             evaluation = _judged(executor, number, plan, loaded, candidate, settings)
@@ -115,17 +115,13 @@ def _judged(
     candidate: Candidate,
     settings: Settings,
 ) -> Evaluation:
-    executor.submit(
-        JudgeJob(
-            number=number,
-            task=task,
-            candidate=candidate,
-            plan=plan,
-            seed=settings.seed,
-            threads=settings.cores,
-            sandbox=settings.sandbox,
-        )
+    job = JudgeJob(
+        number=number,
+        task=task,
+        candidate=candidate,
+        plan=plan,
+        seed=settings.seed,
+        threads=settings.cores,
+        sandbox=settings.sandbox,
     )
-    while (completion := executor.wait(None)) is None:
-        pass
-    return completion.evaluation
+    return judged(executor, job)

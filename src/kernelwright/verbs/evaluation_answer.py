@@ -2,148 +2,27 @@
 
 from typing import Any, Self
 
-from pydantic import BaseModel
-
 from kernelwright.records.candidate import Candidate
-from kernelwright.records.evaluation import Build, Diagnosis, Evaluation
-from kernelwright.records.measurement import Comparison, Measurement, Roofline, Times
+from kernelwright.records.conditions import Conditions
+from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.rung import Rung
 from kernelwright.report import summary as report
 from kernelwright.report import text
 from kernelwright.verbs import base
+from kernelwright.verbs.rows import (
+    BuildRow,
+    CandidateRow,
+    CheckRow,
+    ComparisonRow,
+    DiagnosisRow,
+    EnvironmentRow,
+    MeasurementRow,
+    RooflineRow,
+    SandboxRow,
+)
 
 ONLY_BUILT = "a draft is built and no more: nothing was run, and no result was checked"
 """What a draft that passed says, so that nobody takes it for a right answer."""
-
-
-class CheckRow(BaseModel):
-    """One check that was made."""
-
-    name: str
-    outcome: str
-    seconds: float
-
-
-class MeasurementRow(BaseModel):
-    """How long the candidate took on one workload."""
-
-    workload: str
-    time_us: Times
-    noop_us: float
-    clocks: dict[str, float]
-
-    @classmethod
-    def of(cls, found: Measurement) -> "MeasurementRow":
-        """The row of a record."""
-        return cls(
-            workload=found.workload,
-            time_us=found.time_us,
-            noop_us=found.noop_us,
-            clocks=found.clocks,
-        )
-
-
-class ComparisonRow(BaseModel):
-    """The candidate against one rival on one workload."""
-
-    baseline: str
-    workload: str
-    ratio: float
-    low: float
-    high: float
-    decision: str
-
-    @classmethod
-    def of(cls, found: Comparison) -> "ComparisonRow":
-        """The row of a record."""
-        return cls(
-            baseline=found.baseline,
-            workload=found.workload,
-            ratio=found.ratio,
-            low=found.low,
-            high=found.high,
-            decision=found.decision.value,
-        )
-
-
-class RooflineRow(BaseModel):
-    """The least time this device could need."""
-
-    floor_us: float
-    fraction: float
-    bound: str
-
-    @classmethod
-    def of(cls, found: Roofline | None) -> "RooflineRow | None":
-        """The row of a record, if there is one."""
-        if found is None:
-            return None
-        return cls(floor_us=found.floor_us, fraction=found.fraction, bound=found.bound)
-
-
-class DiagnosisRow(BaseModel):
-    """Why it takes the time it takes."""
-
-    bottleneck: str
-    metrics: dict[str, float]
-    source: str
-
-    @classmethod
-    def of(cls, found: Diagnosis | None) -> "DiagnosisRow | None":
-        """The row of a record, if there is one."""
-        if found is None:
-            return None
-        return cls(bottleneck=found.bottleneck, metrics=found.metrics, source=found.source)
-
-
-class BuildRow(BaseModel):
-    """What the compiler said."""
-
-    seconds: float
-    registers: int
-    spill_bytes: int
-    shared_bytes: int
-
-    @classmethod
-    def of(cls, found: Build | None) -> "BuildRow | None":
-        """The row of a record, if there is one."""
-        if found is None:
-            return None
-        return cls(
-            seconds=found.seconds,
-            registers=found.registers,
-            spill_bytes=found.spill_bytes,
-            shared_bytes=found.shared_bytes,
-        )
-
-
-class SandboxRow(BaseModel):
-    """Which layers of isolation were active."""
-
-    active: tuple[str, ...]
-    unavailable: tuple[str, ...]
-
-
-class CandidateRow(BaseModel):
-    """Which candidate it was."""
-
-    id: str
-    language: str
-    fingerprint: str
-
-
-class EnvironmentRow(BaseModel):
-    """Where it ran."""
-
-    device: str
-    driver: str
-    versions: dict[str, str]
-
-    @classmethod
-    def of(cls, found: dict[str, str]) -> "EnvironmentRow":
-        """The row of an evaluation's environment."""
-        rest = {name: value for name, value in found.items() if name not in ("device", "driver")}
-        return cls(device=found.get("device", ""), driver=found.get("driver", ""), versions=rest)
 
 
 class EvaluationAnswer(base.Answer):
@@ -163,6 +42,8 @@ class EvaluationAnswer(base.Answer):
     sandbox: SandboxRow
     candidate: CandidateRow
     environment: EnvironmentRow
+    conditions: Conditions | None
+    """What else the machine did; None for looks whose numbers are not reported."""
 
     _evaluation: Evaluation
     _candidate: Candidate
@@ -192,13 +73,14 @@ class EvaluationAnswer(base.Answer):
             roofline=RooflineRow.of(found.roofline),
             diagnosis=DiagnosisRow.of(found.diagnosis),
             build=BuildRow.of(found.build),
-            sandbox=SandboxRow(active=found.sandbox.active, unavailable=found.sandbox.unavailable),
+            sandbox=SandboxRow.of(found.sandbox),
             candidate=CandidateRow(
                 id=candidate.id,
                 language=candidate.language,
                 fingerprint=candidate.fingerprint,
             ),
             environment=EnvironmentRow.of(found.environment),
+            conditions=found.conditions,
         )
         answer._evaluation = found
         answer._candidate = candidate
