@@ -27,13 +27,21 @@ class PythonWorker(Worker):
     """One process behind a channel.
 
     Args:
-        process: as for :class:`Worker`, like ``channel``.
+        process: as for :class:`Worker`, like ``channel`` and ``label``.
         channel: our end of its socket.
+        label: used in reasons.
         forbid: a result that the framework's own operators computed is none of the candidate's.
     """
 
-    def __init__(self, process: Process, channel: Channel, *, forbid: bool) -> None:
-        super().__init__(process, channel)
+    def __init__(
+        self,
+        process: Process,
+        channel: Channel,
+        label: str = "the candidate",
+        *,
+        forbid: bool,
+    ) -> None:
+        super().__init__(process, channel, label)
         self._forbid = forbid
         self._watching = False
 
