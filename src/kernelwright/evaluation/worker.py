@@ -260,7 +260,7 @@ class Worker:
             self.process.kill()
             reason = f"{self.label} broke off the conversation ({problem})"
             return Finding(Outcome.TAMPERING, reason, {"output": self.process.tail()})
-        evidence = {"exit_code": code, "output": self.process.tail()}
+        evidence: dict[str, Any] = {"exit_code": code, "output": self.process.tail()}
         self.process.kill()
         if code >= 0:
             reason = f"{self.label} left with exit code {code} before it answered"

@@ -53,6 +53,7 @@ def confirm_run(
     """
     run, watcher = store.run(run_id), observer or Observer()
     writer, now = Writer(store), clock or time.monotonic
+    otherwise = summarise(store, run.id).way_on() or "optimize --effort thorough tries more"
     with repeatable(run), put_down(executor, writer, run.id):
         writer.take(run.id)
         task, scheduler, journal = past(store, run)
@@ -60,7 +61,7 @@ def confirm_run(
         if candidate is None:
             raise UsageError(
                 f"nobody in run {run.id} can be confirmed: no candidate passed a timed look",
-                hint=summarise(store, run.id).way_on() or "optimize --effort thorough tries more",
+                hint=otherwise,
             )
         watcher.promoted(candidate, Rung.CONFIRM)
         spec, began = run.spec, now()
