@@ -1,4 +1,4 @@
-"""Two candidates timed against each other for real: symmetric, confined, each blamed for its own."""
+"""Two candidates timed against each other for real: symmetric, confined, each blamed alone."""
 
 from __future__ import annotations
 

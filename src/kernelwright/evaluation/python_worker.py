@@ -10,9 +10,10 @@ from typing import Any
 
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.evaluation.channel import Channel
+from kernelwright.evaluation.ending import Process
 from kernelwright.evaluation.report import Ran
 from kernelwright.evaluation.ring import Ring
-from kernelwright.evaluation.worker import Process, Worker
+from kernelwright.evaluation.worker import Worker
 from kernelwright.records.outcome import Outcome
 
 LOAD_SECONDS = 20.0

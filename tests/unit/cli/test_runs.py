@@ -19,7 +19,8 @@ from tests import samples
 from tests.fakes import FakeExecutor
 
 FIELDS = {
-    "run", "task", "device", "status", "best", "counts", "spent", "circumstances", "files", "policy",
+    "run", "task", "device", "status", "best", "counts", "spent", "circumstances", "files",
+    "policy",
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Two candidates against each other: symmetric in everything, and each blamed for its own faults."""
+"""Two candidates against each other: symmetric in everything, and each blamed for its own."""
 
 from __future__ import annotations
 
