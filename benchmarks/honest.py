@@ -24,7 +24,7 @@ from kernelwright.search.rungs import plans_for
 
 sys.path.insert(0, str(ROOT))
 
-from tests.honest import corpus  # noqa: E402 - found from the repository's root
+from tests.honest import corpus
 
 BASELINES = ("loop", "numpy")
 
@@ -90,7 +90,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=None)
     chosen = parser.parse_args()
     out = chosen.out or RESULTS / "honest" / f"{chosen.rung}.json"
-    recording = Recording(out, {"rung": chosen.rung, "effort": "normal", "baselines": list(BASELINES)})
+    recording = Recording(
+        out, {"rung": chosen.rung, "effort": "normal", "baselines": list(BASELINES)}
+    )
     every = corpus.kernels()
     if names := [word for word in chosen.only.split(",") if word]:
         every = [one for one in every if one.name in names]

@@ -95,14 +95,14 @@ def evaluation(who, rung=Rung.CONFIRM, comparisons=None):
     )
 
 
-def rejected(who, rung=Rung.SCREEN):
+def rejected(who, rung=Rung.SCREEN, outcome=Outcome.WRONG_VALUES):
     return Evaluation(
         candidate=who.id,
         rung=rung,
-        outcome=Outcome.WRONG_VALUES,
+        outcome=outcome,
         reason="output y differs from the reference by 3.2 tolerances",
         evidence={"worst": [1, 2]},
-        checks=(Check(name="smoke", outcome=Outcome.WRONG_VALUES, seconds=0.2),),
+        checks=(Check(name="smoke", outcome=outcome, seconds=0.2),),
     )
 
 

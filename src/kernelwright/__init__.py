@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _API = ("RunResult", "call", "evaluate", "open_run", "optimize", "resume")
 _VERBS = (
-    "check_task", "config", "doctor", "export_run", "list_runs", "list_tasks", "replay_run",
-    "ship_run", "show_run", "show_task",
+    "audit_run", "check_task", "compare", "config", "confirm_run", "doctor", "export_run",
+    "list_runs", "list_tasks", "replay_run", "ship_run", "show_run", "show_task",
 )  # fmt: skip
 _ERRORS = (
     "HeaderError", "JudgeError", "KernelwrightError", "PrerequisiteError", "StoreError",

@@ -67,6 +67,14 @@ class RunResult:
         """Write the winner; as the verb ``ship``."""
         return call("ship", run=self.id, as_=form, to=to, force=force, store=self._store)
 
+    def confirm(self) -> "RunResult":
+        """Measure its best anew; the newest number counts, as the verb ``confirm`` says."""
+        return RunResult(call("confirm", run=self.id, store=self._store), self._store)
+
+    def audit(self) -> Any:
+        """Repeat everything about its best from its source; as the verb ``audit``."""
+        return call("audit", run=self.id, store=self._store)
+
     def __repr__(self) -> str:
         best = report.strategy(self.best) if self.best else "none"
         return f"RunResult({self.id!r}, task={self.answer.task!r}, {self.status}, best={best!r})"

@@ -16,8 +16,9 @@ from kernelwright.verbs import base, table
 VERBS = pytest.mark.parametrize("verb", table.VERBS, ids=lambda verb: verb.name)
 FOLDER = Path(inspect.getfile(table)).parent
 NO_VERB = {
-    "__init__", "base", "isolation", "machine", "table", "setup", "sensitivity", "rows",
-    "run_answer", "evaluation_answer",
+    "__init__", "agreement", "audit_answer", "base", "compare_answer", "entrants",
+    "evaluation_answer", "isolation", "machine", "rows", "run_answer", "sensitivity",
+    "setup", "table",
 }  # fmt: skip
 BY_HAND = {"optimize", "evaluate", "resume"}
 

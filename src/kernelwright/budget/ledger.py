@@ -99,7 +99,12 @@ class Ledger:
         return max((job.seconds for job in self.in_flight.values()), default=0.0)
 
     def settle(self) -> None:
-        """The run ends: jobs in flight are given up, and what they took of the device is spent."""
+        """The run ends: jobs in flight are given up, and what they took of the device is spent.
+
+        It may end again without having begun again: then nothing is charged twice.
+        """
+        if self._settled:
+            return
         looks = [job for job in self.in_flight.values() if job.rung > Rung.DRAFT]
         self.device_s += sum(self.wall_s - job.since_s for job in looks)
         self._settled = True

@@ -3,9 +3,14 @@
 import os
 import platform
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
+from kernelwright import __version__
+
 CPUINFO = Path("/proc/cpuinfo")
+LIBRARIES = ("numpy", "torch")
+"""What baselines run on."""
 
 
 def cores() -> int:
@@ -48,6 +53,18 @@ def instructions() -> tuple[str, ...]:
     return tuple(name for name in wanted if name in words)
 
 
+@cache
+def versions() -> dict[str, str]:
+    """Of what judges here and what baselines run on; a missing package is left out."""
+    found = {"kernelwright": __version__, "python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
 def describe(threads: int) -> dict[str, str]:
     """What is written beside every result measured here."""
     return {
@@ -57,5 +74,5 @@ def describe(threads: int) -> dict[str, str]:
         "vectors": " ".join(instructions()),
         "load": f"{os.getloadavg()[0]:.2f}",
         "kernel": platform.release(),
-        "python": platform.python_version(),
+        **versions(),
     }

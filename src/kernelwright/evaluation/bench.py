@@ -171,9 +171,9 @@ class Bench:
             self._rings[key] = Ring(self._inputs[case.workload])
         return self._rings[key]
 
-    def move(self, case: Case) -> None:
+    def move(self, case: Case, owners: tuple[str, ...] = ("candidate", "rival")) -> None:
         """Buffers elsewhere for timing one workload; the old ones go once the new ones exist."""
-        keys = [(case.workload, owner) for owner in ("candidate", "rival")]
+        keys = [(case.workload, owner) for owner in owners]
         old = [self._rings.pop(key, None) for key in keys]
         read = self._inputs.pop(case.workload, None)
         for _, owner in keys:

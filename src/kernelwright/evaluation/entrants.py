@@ -7,37 +7,25 @@ forked from a process in which the framework is imported. Both are confined alik
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kernelwright import sandbox
 from kernelwright.evaluation.bench import Bench
 from kernelwright.evaluation.channel import Channel
+from kernelwright.evaluation.entrant import Entrant
 from kernelwright.evaluation.interface import interface
 from kernelwright.evaluation.python_worker import PythonWorker
 from kernelwright.evaluation.rivals import environment
 from kernelwright.evaluation.worker import Worker
 from kernelwright.languages.base import WorkerKind
-from kernelwright.records.job import JudgeJob
+from kernelwright.records.candidate import Candidate
 from kernelwright.records.task import Task
 from kernelwright.sandbox.jailed import Jailed
 from kernelwright.sandbox.zygote import Zygote
 from kernelwright.tasks import contract
-
-
-@dataclass(frozen=True)
-class Entrant:
-    """One built candidate."""
-
-    load: dict[str, Any]
-    """What a worker is told to load."""
-    start: Callable[[], Worker]
-    """Gives a fresh worker, ready."""
-    noop_us: float
-    """What calling a kernel that does nothing costs in this kind of worker."""
 
 
 class Entrants:
@@ -52,20 +40,28 @@ class Entrants:
         self._bench = bench
         self._folder = folder
         self._entered = 0
-        self._folders: list[Path] = []
         self._interface: dict[str, Any] | None = None
         self._noop_us = 0.0
         quiet = {"OPENBLAS_NUM_THREADS": "1"}  # numpy's would start its threads on import
         self._zygote = Zygote(environment(bench.threads, folder, folder) | quiet)
 
     @contextmanager
-    def enter(self, job: JudgeJob, kind: WorkerKind, built: Path) -> Iterator[Entrant]:
+    def enter(
+        self,
+        candidate: Candidate,
+        kind: WorkerKind,
+        built: Path,
+        mode: sandbox.Mode,
+        label: str = "the candidate",
+    ) -> Iterator[Entrant]:
         """A candidate, as long as it is judged.
 
         Args:
-            job: names it, and how strictly it is confined.
+            candidate: who.
             kind: of the worker that its language needs.
             built: what its language made of it, a file.
+            mode: how strictly it is confined.
+            label: what it is called in reasons.
 
         Raises:
             PrerequisiteError: the framework that a Python candidate needs is missing.
@@ -78,35 +74,37 @@ class Entrants:
         shutil.copyfile(built, library)
         library.chmod(0o555)
 
+        folders: list[Path] = []
+
         def start() -> Worker:
-            return self._start(kind, library, job.sandbox)
+            folders.append(Path(tempfile.mkdtemp(dir=self._folder, prefix="worker-")))
+            return self._start(kind, library, folders[-1], mode, label)
 
         task = self._bench.task
         load: dict[str, Any] = {"library": str(library), "entry": task.entry}
         try:
             if kind == "python":
-                load |= {"tunables": job.candidate.tunables, "model": self._model(task)}
+                load |= {"tunables": candidate.tunables, "model": self._model(task)}
                 self._noop_us = self._noop_us or self._python_noop(start())
             noop_us = self._noop_us if kind == "python" else self._bench.noop_us
             yield Entrant(load, start, noop_us)
         finally:
             shutil.rmtree(library.parent, ignore_errors=True)
-            for folder in self._folders:
+            for folder in folders:
                 shutil.rmtree(folder, ignore_errors=True)
-            self._folders.clear()
 
     def close(self) -> None:
         """End what was kept to start workers quickly."""
         self._zygote.close()
 
-    def _start(self, kind: WorkerKind, library: Path, mode: sandbox.Mode) -> Worker:
-        """A fresh worker process in a folder of its own, ready to load ``library``.
+    def _start(
+        self, kind: WorkerKind, library: Path, folder: Path, mode: sandbox.Mode, label: str
+    ) -> Worker:
+        """A fresh worker process in ``folder``, ready to load ``library``.
 
         Raises:
             PrerequisiteError: ``mode`` is ``require`` and a layer is missing.
         """
-        folder = Path(tempfile.mkdtemp(dir=self._folder, prefix="worker-"))
-        self._folders.append(folder)
         ours, theirs = Channel.pair()
         try:
             process = self._process(kind, theirs.fileno(), folder, library, mode)
@@ -115,10 +113,10 @@ class Entrants:
             raise
         finally:
             theirs.close()
-        worker = Worker(process, ours)
+        worker = Worker(process, ours, label)
         if kind == "python":
             forbid = self._bench.task.library == "forbid"
-            worker = PythonWorker(process, ours, forbid=forbid)
+            worker = PythonWorker(process, ours, label, forbid=forbid)
         try:
             worker.sandbox = process.confinement()
             worker.ready()

@@ -1,12 +1,16 @@
-"""How noisy this session is: a baseline against twins of itself (A/A)."""
+"""How noisy this session is: a kernel against twins of itself (A/A)."""
 
+import contextlib
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
 from kernelwright.checks.finding import Rejected
+from kernelwright.evaluation.entrant import Entrant
 from kernelwright.evaluation.host import Host
-from kernelwright.evaluation.sides import broken
+from kernelwright.evaluation.sides import RingSide, broken
+from kernelwright.evaluation.trial import LEAST_DEADLINE
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.task import Case
 from kernelwright.timing.protocol import Pairs, measure
@@ -43,6 +47,31 @@ def measure_noise(host: Host, name: str, case: Case) -> Noise:
     finally:
         if twin is not None:
             twin.close()
+    return _noise(found)
+
+
+def candidates_noise(host: Host, entrant: Entrant, case: Case) -> Noise:
+    """Compare a candidate with twins of itself, as it is going to be timed.
+
+    Raises:
+        Rejected: it failed.
+    """
+    found: list[tuple[Interval, int]] = []
+    for number in range(TWINS):
+        with contextlib.ExitStack() as stack:
+            secret, sides = host.answers.seed("noise", number), []
+            for owner in ("candidate", "rival"):
+                worker = entrant.settle()
+                stack.callback(worker.close)
+                ring = host.ring(case, owner)
+                worker.bind(ring, LEAST_DEADLINE)
+                sides.append(host.side(worker, ring, secret))
+            found.append(_compared(sides[0], sides[1], number))
+        host.move(case)
+    return _noise(found)
+
+
+def _noise(found: Sequence[tuple[Interval, int]]) -> Noise:
     return Noise(
         half_width=float(np.median([interval.half_width for interval, _ in found])),
         pairs=min(pairs for _, pairs in found),
@@ -54,7 +83,11 @@ def _against_itself(
     host: Host, name: str, case: Case, twin: Worker, number: int
 ) -> tuple[Interval, int]:
     one = host.rival_side(name, case, host.answers.seed("noise", number))
-    other, pairs = host.side(twin, host.ring(case), one.secret), Pairs()
+    return _compared(host.side(twin, host.ring(case), one.secret), one, number)
+
+
+def _compared(other: RingSide, one: RingSide, number: int) -> tuple[Interval, int]:
+    pairs = Pairs()
     deadline = time.monotonic() + SECONDS / TWINS
     measure(other, one, pairs, LEAST_PAIRS)
     measure(other, one, pairs, MOST_PAIRS, lambda: time.monotonic() < deadline)

@@ -1,38 +1,36 @@
 """Judge one built candidate at one rung: checks in order, then time; the first finding ends it."""
 
 import time
-from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.devices.roofline import roofline
-from kernelwright.errors import JudgeError
 from kernelwright.evaluation import stages
 from kernelwright.evaluation.bench import ANSWER_SECONDS, Bench
 from kernelwright.evaluation.cases import Cases
-from kernelwright.evaluation.entrants import Entrant
-from kernelwright.evaluation.places import Places
-from kernelwright.evaluation.trial import LEAST_DEADLINE, Trial
-from kernelwright.evaluation.worker import Worker
+from kernelwright.evaluation.entrant import Entrant
+from kernelwright.evaluation.stopwatch import Stopwatch
+from kernelwright.evaluation.trial import Trial
 from kernelwright.records.evaluation import Evaluation, Sandbox
 from kernelwright.records.job import JudgeJob
-from kernelwright.records.measurement import Comparison, Measurement, Roofline
+from kernelwright.records.measurement import Measurement, Roofline
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Case
 from kernelwright.tasks import edges
-from kernelwright.timing.protocol import Pairs, compare, comparison
-from kernelwright.timing.statistics import summarize
-
-COMPARE_SECONDS = 20.0
 
 
-def judge(job: JudgeJob, bench: Bench, entrant: Entrant) -> Evaluation:
+def judge(
+    job: JudgeJob, bench: Bench, entrant: Entrant, rival: Entrant | None = None
+) -> Evaluation:
     """The verdict on one candidate.
 
     Args:
         job: the candidate and the plan of the rung.
         bench: opened for the job's task.
         entrant: the built candidate.
+        rival: the job's other candidate, timed in the place of a baseline. What it does wrong ends
+            the judging too, with ``side`` in the evidence.
 
     Raises:
         PrerequisiteError: the baseline that the job names cannot be had here.
@@ -44,18 +42,7 @@ def judge(job: JudgeJob, bench: Bench, entrant: Entrant) -> Evaluation:
     bench.oracle.until = started + ANSWER_SECONDS
     trial: Trial | None = None
     found: Finding | None = None
-    measurements: list[Measurement] = []
-    comparisons: list[Comparison] = []
-
-    def settle() -> Worker:
-        worker = entrant.start()
-        try:
-            worker.load(entrant.load, LEAST_DEADLINE)
-        except Rejected:
-            worker.close()
-            raise
-        return worker
-
+    watch: Stopwatch | None = None
     try:
         deadline = bench.deadline(bench.cases.timed[0])
         trial = Trial(bench.task, entrant.start(), bench.answers, deadline)
@@ -64,11 +51,9 @@ def judge(job: JudgeJob, bench: Bench, entrant: Entrant) -> Evaluation:
         cases = _cases(job, bench)
         for stage in job.plan.stages:
             stages.run(stage, trial, cases, bench.private)
-        for case in _timed(job, bench):
-            with trial.check(f"time {case.workload}"):
-                measured, compared = _time(job, bench, trial, case, settle, entrant.noop_us)
-            measurements.append(measured)
-            comparisons += compared
+        with closing(Stopwatch(job, bench, trial, entrant, rival)) as watch:
+            for case in _timed(job, bench) if job.plan.looks else ():
+                watch.add(case)
     except Rejected as rejection:
         found = rejection.finding
     finally:
@@ -79,6 +64,7 @@ def judge(job: JudgeJob, bench: Bench, entrant: Entrant) -> Evaluation:
     spent = time.monotonic() - started
     passed = found is None
     evidence = found.evidence if found else trial.labels if trial else {}
+    measurements = watch.measurements if watch and passed else []
     return Evaluation(
         candidate=job.candidate.id,
         rung=job.plan.rung,
@@ -86,8 +72,8 @@ def judge(job: JudgeJob, bench: Bench, entrant: Entrant) -> Evaluation:
         reason="" if found is None else found.reason,
         evidence={**evidence, **_tightened(bench)},
         checks=tuple(trial.checks) if trial else (),
-        measurements=tuple(measurements) if passed else (),
-        comparisons=tuple(comparisons) if passed else (),
+        measurements=tuple(measurements),
+        comparisons=tuple(watch.comparisons) if watch and passed else (),
         roofline=_roofline(bench, measurements) if passed else None,
         sandbox=trial.worker.sandbox if trial else Sandbox(),
         environment=bench.session().environment,
@@ -125,63 +111,6 @@ def _timed(job: JudgeJob, bench: Bench) -> list[Case]:
             return bench.cases.timed[:1]
         case _:
             return bench.cases.timed
-
-
-def _time(
-    job: JudgeJob,
-    bench: Bench,
-    trial: Trial,
-    case: Case,
-    settle: Callable[[], Worker],
-    noop_us: float,
-) -> tuple[Measurement, list[Comparison]]:
-    """Time one workload against the baseline to beat, and against the others if asked."""
-    main = bench.against(job.against)
-    others = [name for name in bench.times if name != main]
-    looks = {main: job.plan.looks}
-    if job.plan.all_baselines:
-        looks |= dict.fromkeys(others, job.plan.looks[:1])
-    measured: Measurement | None = None
-    compared: list[Comparison] = []
-    for name, numbers in looks.items():
-        places = Places(job, bench, trial, case, name, numbers, settle)
-        pairs, record = _against(job, bench, places, name, numbers)
-        compared.append(record)
-        measured = measured or Measurement(
-            workload=case.workload,
-            time_us=summarize(pairs.candidate_us),
-            noop_us=noop_us,
-            clocks=places.clocks.medians(),
-            samples_us=tuple(pairs.candidate_us) if job.keep_samples else (),
-        )
-    if measured is None:
-        raise JudgeError("a workload was to be timed against nothing")
-    return measured, compared
-
-
-def _against(
-    job: JudgeJob, bench: Bench, places: Places, name: str, looks: tuple[int, ...]
-) -> tuple[Pairs, Comparison]:
-    """Pair the candidate with one baseline on one workload."""
-    deadline = time.monotonic() + COMPARE_SECONDS
-    pairs, interval, decision, margin = compare(
-        places,
-        looks=looks,
-        noise=bench.noises[bench.against(job.against)],
-        seed=job.seed,
-        placements=places.count,
-        enough_time=lambda: time.monotonic() < deadline,
-    )
-    places.leave()
-    return pairs, comparison(
-        name,
-        places.workload,
-        pairs,
-        interval,
-        decision,
-        margin,
-        keep_samples=job.keep_samples,
-    )
 
 
 def _roofline(bench: Bench, measurements: list[Measurement]) -> Roofline | None:

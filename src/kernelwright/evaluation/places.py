@@ -9,10 +9,11 @@ from collections.abc import Callable
 
 from kernelwright.evaluation.bench import Bench
 from kernelwright.evaluation.clocks import Clocks
-from kernelwright.evaluation.sides import CandidateSide, RingSide
+from kernelwright.evaluation.sides import CandidateSide, Note, RingSide
 from kernelwright.evaluation.trial import Trial
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.job import JudgeJob
+from kernelwright.records.rung import RungPlan
 from kernelwright.records.task import Case
 
 MOST_CHECKED = 40
@@ -80,17 +81,7 @@ class Places:
             self._trial.worker, ring, base, secret, self._bench.flush, self._trial.deadline
         )
         side.clocks = self.clocks
-        plan = self._job.plan
-        share = min(plan.checked_share, MOST_CHECKED / self._looks[-1])
-        blocks = max(self._looks[0] // self.count, 1)
-        side.inspect(
-            self._bench.answers,
-            self._bench.task.tolerance,
-            share,
-            plan.checked_least,
-            blocks,
-            self._trial.note,
-        )
+        inspect(side, self._bench, self._job.plan, self._looks, self.count, self._trial.note)
         self._sides = side, rival
         return self._sides
 
@@ -108,3 +99,26 @@ class Places:
         if self._sides is not None:
             self._sides[0].finish()
             self._sides = None
+
+
+def inspect(
+    side: CandidateSide,
+    bench: Bench,
+    plan: RungPlan,
+    looks: tuple[int, ...],
+    places: int,
+    note: Note,
+) -> None:
+    """Validate some of a side's timed calls, as its plan says.
+
+    Args:
+        side: whose.
+        bench: the trusted side.
+        plan: of the rung.
+        looks: numbers of pairs of this comparison.
+        places: how many places they are spread over.
+        note: told of every output that passed.
+    """
+    share = min(plan.checked_share, MOST_CHECKED / looks[-1])
+    blocks = max(looks[0] // places, 1)
+    side.inspect(bench.answers, bench.task.tolerance, share, plan.checked_least, blocks, note)

@@ -10,9 +10,10 @@ from typing import Any
 
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.evaluation.channel import Channel
+from kernelwright.evaluation.ending import Process
 from kernelwright.evaluation.report import Ran
 from kernelwright.evaluation.ring import Ring
-from kernelwright.evaluation.worker import Process, Worker
+from kernelwright.evaluation.worker import Worker
 from kernelwright.records.outcome import Outcome
 
 LOAD_SECONDS = 20.0
@@ -27,13 +28,21 @@ class PythonWorker(Worker):
     """One process behind a channel.
 
     Args:
-        process: as for :class:`Worker`, like ``channel``.
+        process: as for :class:`Worker`, like ``channel`` and ``label``.
         channel: our end of its socket.
+        label: used in reasons.
         forbid: a result that the framework's own operators computed is none of the candidate's.
     """
 
-    def __init__(self, process: Process, channel: Channel, *, forbid: bool) -> None:
-        super().__init__(process, channel)
+    def __init__(
+        self,
+        process: Process,
+        channel: Channel,
+        label: str = "the candidate",
+        *,
+        forbid: bool,
+    ) -> None:
+        super().__init__(process, channel, label)
         self._forbid = forbid
         self._watching = False
 

@@ -12,9 +12,10 @@ from kernelwright import sandbox
 from kernelwright.checks.finding import Rejected
 from kernelwright.errors import JudgeError, scarce
 from kernelwright.evaluation.channel import Channel
+from kernelwright.evaluation.ending import Process
 from kernelwright.evaluation.guarded import Guarded
 from kernelwright.evaluation.ring import Ring
-from kernelwright.evaluation.worker import Process, Worker
+from kernelwright.evaluation.worker import Worker
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Task
 

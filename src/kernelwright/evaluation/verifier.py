@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import traceback
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,16 +22,20 @@ from typing import Any
 from kernelwright import errors
 from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.devices import measured
+from kernelwright.devices.conditions import BEFORE_S, Watch
 from kernelwright.devices.measured import Peaks
 from kernelwright.errors import JudgeError, KernelwrightError, scarce
 from kernelwright.evaluation import ceiling, pipeline
 from kernelwright.evaluation.bench import Bench
 from kernelwright.evaluation.channel import Channel, ChannelError
+from kernelwright.evaluation.entrant import Entrant
 from kernelwright.evaluation.entrants import Entrants
 from kernelwright.evaluation.flush import Flush
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.rivals import Rivals
+from kernelwright.records.candidate import Candidate
 from kernelwright.records.job import JudgeJob
+from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Task
 
@@ -65,20 +70,31 @@ class Verifier:
         self.bench.noop_us = self._noop(Path(message["noop"]))
         self.entrants = Entrants(self.bench, self.folder)
         known = message["sensitivity"] and Sensitivity.model_validate(message["sensitivity"])
+        watch = Watch(BEFORE_S)
         try:
             session = self.bench.open(tuple(message["baselines"]), known)
         except InsensitiveTask as refusal:
             return {"insensitive": refusal.found.model_dump(mode="json")}
-        return {"session": session.model_dump(mode="json")}
+        change = {"conditions": watch.conditions()}
+        return {"session": session.model_copy(update=change).model_dump(mode="json")}
 
     def judge(self, message: dict[str, Any]) -> dict[str, Any]:
         """Judge one built candidate at one rung."""
         if self.bench is None or self.entrants is None:
             raise KernelwrightError("a candidate came before its task")
         job = JudgeJob.model_validate(message["job"])
-        with self.entrants.enter(job, message["worker"], Path(message["library"])) as entrant:
-            evaluation = pipeline.judge(job, self.bench, entrant)
-        return {"evaluation": evaluation.model_dump(mode="json")}
+        with contextlib.ExitStack() as stack:
+            mine = stack.enter_context(
+                _entered(self.entrants, job, job.candidate, message["built"])
+            )
+            rival = None
+            if job.rival is not None:
+                entered = _entered(self.entrants, job, job.rival, message["rival"], "the rival")
+                rival = stack.enter_context(entered)
+            watch = _watch(job.plan.rung)
+            evaluation = pipeline.judge(job, self.bench, mine, rival)
+        change = {"conditions": watch.conditions() if watch else None}
+        return {"evaluation": evaluation.model_copy(update=change).model_dump(mode="json")}
 
     def _peaks(self, library: Path, rivals: Rivals, cache: Path) -> tuple[Peaks, Flush]:
         """What this processor can do, and what empties its caches."""
@@ -110,6 +126,23 @@ class Verifier:
             self.entrants.close()
         if self.bench is not None:
             self.bench.close()
+
+
+def _entered(
+    entrants: Entrants,
+    job: JudgeJob,
+    candidate: Candidate,
+    built: dict[str, Any],
+    label: str = "the candidate",
+) -> AbstractContextManager[Entrant]:
+    return entrants.enter(candidate, built["worker"], Path(built["library"]), job.sandbox, label)
+
+
+def _watch(rung: Rung) -> Watch | None:
+    """Watches looks whose numbers are reported; the others are many and short."""
+    if rung < Rung.FULL:
+        return None
+    return Watch(BEFORE_S if rung is Rung.CONFIRM else 0.0)
 
 
 def _known_name(problem: KernelwrightError) -> str:

@@ -6,10 +6,9 @@ reply or a :class:`Finding`. It never trusts a number beyond its type and sign.
 
 import math
 import secrets
-import signal
 import time
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.evaluation import report
@@ -22,7 +21,7 @@ from kernelwright.evaluation.channel import (
     ChannelMixed,
     ChannelTimeout,
 )
-from kernelwright.evaluation.guarded import signal_name
+from kernelwright.evaluation.ending import Process, death
 from kernelwright.evaluation.memory import oom_kills
 from kernelwright.evaluation.report import Ran, refusal
 from kernelwright.evaluation.ring import Ring
@@ -30,23 +29,6 @@ from kernelwright.records.evaluation import Sandbox
 from kernelwright.records.outcome import Outcome
 
 START_SECONDS = 60.0
-
-
-class Process(Protocol):
-    """The part of a started process that a handle needs."""
-
-    @property
-    def pid(self) -> int:
-        """Identity of the process."""
-
-    def poll(self) -> int | None:
-        """Exit code (negative: a signal), or None while it runs."""
-
-    def kill(self) -> None:
-        """End it and everything it started."""
-
-    def tail(self, size: int = 2000) -> str:
-        """Last part of what it printed."""
 
 
 class Worker:
@@ -255,31 +237,4 @@ class Worker:
         return Finding(Outcome.TAMPERING, f"{self.label} sent a forged report")
 
     def _death(self, problem: str = "") -> Finding:
-        code = _wait(self.process, 2.0)
-        if code is None:
-            self.process.kill()
-            reason = f"{self.label} broke off the conversation ({problem})"
-            return Finding(Outcome.TAMPERING, reason, {"output": self.process.tail()})
-        evidence = {"exit_code": code, "output": self.process.tail()}
-        self.process.kill()
-        if code >= 0:
-            reason = f"{self.label} left with exit code {code} before it answered"
-            return Finding(Outcome.CRASHED, reason, evidence)
-        if -code == signal.SIGXCPU:
-            return Finding(Outcome.TIMEOUT, f"{self.label} used up its processor time", evidence)
-        kills = oom_kills() - self._oom_kills
-        if -code == signal.SIGKILL and kills > 0:
-            reason = f"{self.label} was killed by the system because the memory was used up"
-            return Finding(Outcome.OUT_OF_MEMORY, reason, {**evidence, "oom_kills": kills})
-        if -code == signal.SIGABRT and "std::bad_alloc" in evidence["output"]:
-            reason = f"{self.label} could not have the memory that it asked for"
-            return Finding(Outcome.OUT_OF_MEMORY, reason, evidence)
-        reason = f"{self.label} crashed with {signal_name(-code)}"
-        return Finding(Outcome.CRASHED, reason, evidence)
-
-
-def _wait(process: Process, seconds: float) -> int | None:
-    deadline = time.monotonic() + seconds
-    while (code := process.poll()) is None and time.monotonic() < deadline:
-        time.sleep(0.005)
-    return code
+        return death(self.process, self.label, problem, self._oom_kills)

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Completion, JudgeJob, Session
 from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Sensitivity
@@ -11,9 +12,11 @@ from kernelwright.records.task import Task
 class Executor(Protocol):
     """A place where candidates are built and judged.
 
-    The caller submits at most ``capacity(rung)`` jobs of a kind at a time (drafts on one side,
-    looks that hold the device on the other) and takes answers in the order in which they come.
-    A look is compared with the baseline that its job names, or else with the strongest.
+    A task is opened before its candidates are looked at; a draft needs no open task, and a confirm
+    opens one of its own. The caller submits at most ``capacity(rung)`` jobs of a kind at a time
+    (drafts on one side, looks that hold the device on the other) and takes answers in the order
+    in which they come. A look is compared with the baseline that its job names, or else with the
+    strongest.
     """
 
     simulated: bool
@@ -49,3 +52,15 @@ class Executor(Protocol):
 
     def close(self) -> None:
         """Kill what runs and free everything; may be called twice."""
+
+
+def judged(executor: Executor, job: JudgeJob) -> Evaluation:
+    """The answer to a single job, where nothing else is in flight.
+
+    Raises:
+        JudgeError: the machinery broke; there is no verdict.
+    """
+    executor.submit(job)
+    while (completion := executor.wait(None)) is None:
+        pass
+    return completion.evaluation

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kernelwright import errors
 from kernelwright.checks.sensitivity import InsensitiveTask
@@ -25,6 +25,19 @@ JUDGE_SECONDS = 1200.0
 """More than everything within may take, each of which has a deadline and an ending of its own."""
 END_SECONDS = 5.0
 KILLED_SECONDS = 30.0
+
+
+class Built(NamedTuple):
+    """What the language of a candidate made of it."""
+
+    library: Path
+    """A file."""
+    worker: WorkerKind
+    """Which process its language needs."""
+
+    def message(self) -> dict[str, str]:
+        """As it is sent."""
+        return {"library": os.fspath(self.library), "worker": self.worker}
 
 
 class Judge:
@@ -95,13 +108,13 @@ class Judge:
             raise InsensitiveTask(Sensitivity.model_validate(answer["insensitive"]))
         return Session.model_validate(answer["session"])
 
-    def judge(self, job: JudgeJob, library: Path, worker: WorkerKind = "library") -> Evaluation:
+    def judge(self, job: JudgeJob, built: Built, rival: Built | None = None) -> Evaluation:
         """The verdict on one built candidate.
 
         Args:
             job: what to judge, how closely.
-            library: what its language built.
-            worker: which process its language needs.
+            built: the candidate.
+            rival: the job's other candidate, if there is one.
 
         Raises:
             JudgeError: the verifier died; there is no verdict.
@@ -109,8 +122,8 @@ class Judge:
         message = {
             "do": "judge",
             "job": job.model_dump(mode="json"),
-            "library": str(library),
-            "worker": worker,
+            "built": built.message(),
+            "rival": rival.message() if rival else None,
         }
         return Evaluation.model_validate(self._ask(message, JUDGE_SECONDS)["evaluation"])
 

@@ -8,21 +8,17 @@ import queue
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-from kernelwright import plugins
-from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.devices import detect
-from kernelwright.errors import JudgeError, KernelwrightError, TaskError, scarce
+from kernelwright.errors import JudgeError, KernelwrightError, scarce
 from kernelwright.evaluation.rivals import NAMES
+from kernelwright.executors.builder import Builder
 from kernelwright.executors.draft import draft_evaluation
 from kernelwright.executors.gate import Gate
-from kernelwright.executors.judge import Judge
+from kernelwright.executors.judge import Built, Judge
 from kernelwright.executors.judges import Judges
-from kernelwright.languages import cpp
-from kernelwright.languages.base import BuildResult, Language
 from kernelwright.languages.cache import cache_folder
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Completion, JudgeJob, Session
@@ -31,14 +27,12 @@ from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Task
 from kernelwright.sandbox import Group
 from kernelwright.sandbox.scratch import workroom
-from kernelwright.tasks import contract
 
 QUICK_BASELINES = ("loop", "numpy", "eager", "fused")
 CONFIRM_SECONDS = 9.0
 """What a confirm adds to opening a session: a build from nothing, and moving about."""
 COMPILE_SECONDS = 12.0
 """What compiling the reference with the framework's compiler adds to a fresh session."""
-NOOP = 'extern "C" int noop(void*, void*, void*, void*, long, long) { return 0; }\n'
 
 
 class LocalExecutor:
@@ -74,50 +68,23 @@ class LocalExecutor:
         self._builders = ThreadPoolExecutor(detect.cores(), "kernelwright-build")
         self._device = ThreadPoolExecutor(1, "kernelwright-device")
         self._judges = Judges(self.threads, self.cache)
+        self._builder = Builder(compiler, sandbox, self.cache)
         self._judge: Judge | None = None
-        self._libraries: dict[str, str] = {}
         self._sensitivity: Sensitivity | None = None
 
     def open(self, task: Task, known: Sensitivity | None = None) -> Session:
         """Start a verifier for ``task`` and time the baselines; see :class:`Executor`."""
-        peaks = files("kernelwright.devices").joinpath("peaks.cpp").read_text()
         with self._jails.joined():
-            self._libraries = {
-                "peaks": str(self._trusted(peaks, "peaks")),
-                "noop": str(self._trusted(NOOP, "noop")),
-                "loop": self._loop(task),
-            }
-        return self._device.submit(self._open, task, known).result()
+            libraries = self._builder.libraries(task)
+        return self._device.submit(self._open, task, libraries, known).result()
 
-    def _loop(self, task: Task) -> str:
-        """The task's own plain loop, built; an empty text if it has none.
-
-        Raises:
-            TaskError: it does not compile, or does not follow the contract.
-        """
-        if not task.baseline:
-            return ""
-        built = cpp.Cpp(self.compiler, self.cache).build(
-            make_candidate(task.baseline, "cpp", {}),
-            entry=task.entry,
-            prototype=contract.prototype(task, "cpp"),
-            sandbox=self.sandbox,
-        )
-        if built.library is None:
-            log = "\n".join(built.build.log.splitlines()[:8])
-            raise TaskError(f"baseline.cpp of {task.name}: {built.reason}\n{log}", built.hint)
-        return str(built.library)
-
-    def _trusted(self, source: str, name: str) -> Path:
-        return cpp.build_trusted(source, name, self.compiler, self.cache)
-
-    def _open(self, task: Task, known: Sensitivity | None) -> Session:
+    def _open(self, task: Task, libraries: dict[str, str], known: Sensitivity | None) -> Session:
         if self._judge is not None:
             self._judges.dismiss(self._judge)
         self._judge = self._judges.call()
         started = time.monotonic()
         with self._gate.measure():
-            session = self._judge.open(task, self._libraries, self.baselines, known)
+            session = self._judge.open(task, libraries, self.baselines, known)
         self._sensitivity = session.sensitivity
         seconds = time.monotonic() - started + CONFIRM_SECONDS
         if any(one.name == "eager" and one.time_us for one in session.baselines):
@@ -181,33 +148,47 @@ class LocalExecutor:
 
     def _draft(self, job: JudgeJob) -> Evaluation:
         with self._gate.build():
-            built = self._build(job)
+            built = self._builder.candidate(job, job.candidate)
         return draft_evaluation(job, built)
 
     def _look(self, job: JudgeJob) -> Evaluation:
         if job.plan.rung is Rung.CONFIRM:
             return self._confirm(job)
-        built = self._build(job)
+        built = self._builder.candidate(job, job.candidate)
         if built.library is None:
             return draft_evaluation(job, built)
+        rival = self._rival(job)
         if self._judge is None:
             raise JudgeError("a look was asked for before the task was opened")
+        mine = Built(built.library, built.worker)
         with self._gate.measure():
-            evaluation = self._judge.judge(job, built.library, built.worker)
+            evaluation = self._judge.judge(job, mine, rival)
         return evaluation.model_copy(update={"build": built.build})
+
+    def _rival(self, job: JudgeJob) -> Built | None:
+        if job.rival is None:
+            return None
+        built = self._builder.candidate(job, job.rival)
+        if built.library is None:
+            raise JudgeError(f"a rival that does not build cannot be timed: {built.reason}")
+        return Built(built.library, built.worker)
 
     def _confirm(self, job: JudgeJob) -> Evaluation:
         """Fresh build, fresh processes, fresh seeds, every baseline."""
+        if job.rival is not None:
+            raise JudgeError("a confirm compares with baselines, not with another candidate")
         with workroom("confirm") as folder:
-            known = self._build(job)
-            built = self._build(job, cache=folder)
+            known = self._builder.candidate(job, job.candidate)
+            built = self._builder.candidate(job, job.candidate, cache=folder)
             if built.library is None:
                 return draft_evaluation(job, built)
+            libraries = self._builder.libraries(job.task)
+            mine = Built(built.library, built.worker)
             with self._gate.measure():
                 fresh = self._judges.call()
                 try:
-                    session = fresh.open(job.task, self._libraries, NAMES, self._sensitivity)
-                    evaluation = fresh.judge(job, built.library, built.worker)
+                    session = fresh.open(job.task, libraries, NAMES, self._sensitivity)
+                    evaluation = fresh.judge(job, mine)
                 finally:
                     self._judges.dismiss(fresh)
         missing = {one.name: one.missing for one in session.baselines if one.missing}
@@ -218,18 +199,3 @@ class LocalExecutor:
             "same_binary_as_first_build": built.build.binary == known.build.binary,
         }
         return evaluation.model_copy(update={"build": built.build, "evidence": evidence})
-
-    def _build(self, job: JudgeJob, cache: Path | None = None) -> BuildResult:
-        language: Language = plugins.load("languages", job.candidate.language)(
-            self.compiler, cache or self.cache
-        )
-        return language.build(
-            job.candidate,
-            entry=job.task.entry,
-            prototype=contract.prototype(
-                job.task,
-                job.candidate.language,
-                workspace=contract.wants_workspace(job.task, job.candidate.source),
-            ),
-            sandbox=job.sandbox,
-        )

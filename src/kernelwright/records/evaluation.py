@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from kernelwright.records.base import Record
+from kernelwright.records.conditions import Conditions
 from kernelwright.records.measurement import Comparison, Measurement, Roofline
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.rung import Rung
@@ -69,6 +70,8 @@ class Evaluation(Record):
     build: Build | None = None
     sandbox: Sandbox = Sandbox()
     environment: dict[str, str] = {}
+    conditions: Conditions | None = None
+    """Of the machine while it was judged; None where that was not watched."""
     seconds: float = Field(default=0.0, ge=0)
     """Wall time that this evaluation took."""
     device_seconds: float = Field(default=0.0, ge=0)

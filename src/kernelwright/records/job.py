@@ -4,6 +4,7 @@ from typing import Literal
 
 from kernelwright.records.base import Record
 from kernelwright.records.candidate import Candidate
+from kernelwright.records.conditions import Conditions
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.rung import RungPlan
 from kernelwright.records.sensitivity import Sensitivity
@@ -24,6 +25,8 @@ class JudgeJob(Record):
     keep_samples: bool = False
     against: str = ""
     """Baseline to compare with; empty: the session's strongest."""
+    rival: Candidate | None = None
+    """Another candidate, known to be right, that is timed in the place of a baseline."""
 
 
 class Completion(Record):
@@ -61,3 +64,5 @@ class Session(Record):
     confirm_s: float = 0.0
     """Seconds that a confirm is expected to take before its first look: fresh processes, every
     baseline."""
+    conditions: Conditions | None = None
+    """Of the machine while the baselines were timed."""

@@ -10,6 +10,8 @@ from kernelwright.records.measurement import Comparison
 from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Policy
 from kernelwright.report import text
+from kernelwright.report.conditions import disturbance
+from kernelwright.search.score import strongest
 from kernelwright.search.summary import RunSummary
 from kernelwright.tasks.notes import BITS
 
@@ -32,7 +34,7 @@ def run_text(summary: RunSummary) -> str:
     parts = [_head(summary)]
     if summary.best and summary.confirmed:
         parts.append(comparisons(summary.confirmed.comparisons))
-        parts.append(evidence(summary.confirmed))
+        parts.append("\n".join([evidence(summary.confirmed), *map(_earlier, summary.earlier)]))
     elif summary.counts.by_outcome:
         parts.append(_outcomes(summary))
     parts.append(_costs(summary))
@@ -48,6 +50,13 @@ def paste(summary: RunSummary) -> list[str]:
         name = summary.task.name + notation(summary.best.language).endings[0]
         return [f"kernelwright ship {summary.run.id} --as file --to {name}"]
     return list(filter(None, [summary.way_on()]))
+
+
+def doubts(summary: RunSummary) -> list[str]:
+    """Why the confirmed number should be measured again."""
+    found = disturbance(summary.confirmed.conditions) if summary.confirmed else ""
+    again = f"kernelwright confirm {summary.run.id} measures it again"
+    return [f"{found} while the best was confirmed: {again}"] if found else []
 
 
 def strategy(candidate: Candidate, *, short: bool = False) -> str:
@@ -99,6 +108,8 @@ def evidence(evaluation: Evaluation, *, checks: bool = True) -> str:
     if evaluation.sandbox.active or evaluation.sandbox.unavailable:
         lines.append(text.labelled("isolation", ", ".join(evaluation.sandbox.active) or "none"))
     lines += [text.labelled("lacking", layer) for layer in evaluation.sandbox.unavailable]
+    if evaluation.passed and (busy := disturbance(evaluation.conditions)):
+        lines.append(text.labelled("busy", f"{busy} while this was measured"))
     missing = evaluation.evidence.get("missing_baselines", {}) if evaluation.passed else {}
     lines += [f"without    {name}: {reason}" for name, reason in missing.items()]
     found = labels(evaluation)
@@ -165,6 +176,16 @@ def _head(summary: RunSummary) -> str:
         lines.append(("closest" if summary.run.status == "no_improvement" else "best", best))
     lines.append(("accuracy", policy(summary.policy)))
     return "\n".join(text.labelled(name, value) for name, value in lines)
+
+
+def _earlier(confirm: Evaluation) -> str:
+    """A confirm that no longer counts, on one line."""
+    rivals = strongest(confirm)
+    if not confirm.passed or not rivals:
+        return text.labelled("earlier", f"{confirm.outcome.value} {confirm.reason}".strip())
+    one = rivals[0]
+    found = f"{text.ratio(one.ratio, one.low, one.high)} against {one.baseline} on {one.workload}"
+    return text.labelled("earlier", f"confirmed {found}: {one.decision.value.upper()}")
 
 
 def _outcomes(summary: RunSummary) -> str:

@@ -59,7 +59,21 @@ class Deadline:
     wall_s: float
 
 
-Input = Opened | Completed | Deadline
+@dataclass(frozen=True)
+class Confirmed:
+    """A confirm that somebody asked for, of a run that nobody works on."""
+
+    evaluation: Evaluation
+    seconds: float
+    """Wall time it took."""
+
+    @property
+    def price(self) -> Budget:
+        """What it adds to the budget, so that the search keeps what is its own."""
+        return Budget(minutes=self.seconds / 60 or None, evaluations=1)
+
+
+Input = Opened | Completed | Confirmed | Deadline
 
 
 class Live:
@@ -147,35 +161,45 @@ def recorded(store: Store, run_id: str) -> Iterator[Input]:
             for event in store.events(run_id)
             if event.kind in ("opened", "deadline")
         )
+        asked = {
+            int(event.data["number"]): float(event.data["seconds"])
+            for event in store.events(run_id, "confirmed")
+        }
     for stored in store.evaluations(run_id):
         while pending and pending[0][0] < stored.sequence:
             yield pending.popleft()[1]
-        if not stored.evaluation.copied_from:
+        if stored.number in asked:
+            yield Confirmed(stored.evaluation, asked[stored.number])
+        elif not stored.evaluation.copied_from:
             yield Completed(stored.number, stored.evaluation, stored.wall_s)
     yield from (given for _, given in pending)
 
 
-def whole_budget(run: Run, opened: Iterable[Event]) -> Budget:
+def whole_budget(run: Run, events: Iterable[Event]) -> Budget:
     """What was given at the start and since.
 
     Args:
         run: the run.
-        opened: its events of that kind.
+        events: that happened in it.
     """
-    more = [Budget.model_validate(one.data["more"]) for one in opened if "more" in one.data]
+    more = [Budget.model_validate(one.data["more"]) for one in events if "more" in one.data]
     return reduce(added, more, run.spec.budget)
 
 
-def to_event(given: Opened | Deadline, after: int) -> dict[str, object]:
+def to_event(given: Opened | Deadline | Confirmed, after: int) -> dict[str, object]:
     """The data of the event that lets :func:`recorded` repeat an input.
 
     Args:
         given: the input.
-        after: evaluations stored before it.
+        after: evaluations stored before it; for a confirm that was asked for, its own number.
     """
+    if isinstance(given, Confirmed):
+        more = given.price.model_dump(mode="json")
+        return {"number": after, "seconds": given.seconds, "more": more}
     data: dict[str, object] = {"after": after, "wall_s": given.wall_s}
     if isinstance(given, Opened):
-        data["session"] = given.session.model_dump(mode="json")
+        # What was not known is left out: a run that is older than the field says the same again.
+        data["session"] = given.session.model_dump(mode="json", exclude_none=True)
         data |= {"drafts": given.drafts, "looks": given.looks}
         if given.more is not None:
             data["more"] = given.more.model_dump(mode="json")

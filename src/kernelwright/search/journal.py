@@ -13,7 +13,7 @@ from kernelwright.store.step import Claim, Event, Step, StoredEvaluation
 from kernelwright.store.store import Store
 from kernelwright.store.writer import Writer
 
-NO_DECISIONS = ("interrupted",)
+NO_DECISIONS = ("audited", "interrupted")
 """Kinds of events that nobody decided."""
 
 

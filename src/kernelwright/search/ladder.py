@@ -118,7 +118,11 @@ class Ladder:
 
     def leaders(self) -> Iterator[str]:
         """Candidates that passed the last rung, best first."""
-        return (candidate for _, candidate in self._steps[self.rungs[-1]].ranked)
+        return self.passed(self.rungs[-1])
+
+    def passed(self, rung: Rung) -> Iterator[str]:
+        """Candidates that passed a timed rung, best first; nobody has passed another here."""
+        return (candidate for _, candidate in self._steps.get(rung, _Step()).ranked)
 
     def best_rung(self) -> Rung:
         """The highest rung that somebody passed; draft if nobody passed any."""

@@ -82,14 +82,14 @@ def start_run(
         )
     watcher = observer or Observer()
     live, writer = Live(executor, clock, 0.0, scheduler.limits), Writer(store)
-    with _put_down(executor, writer, run.id):
+    with put_down(executor, writer, run.id):
         watcher.opening(task)
         opened = _opened(live, task, writer)
         writer.put_task(task)
         writer.create_run(run, start)
         work = Work(scheduler, Journal(store, run), live, task, watcher)
         work.go_on(opened, writer)
-    return _ended(store, run.id, watcher)
+    return told(store, run.id, watcher)
 
 
 def resume_run(
@@ -124,26 +124,20 @@ def resume_run(
     run, watcher = store.run(run_id), observer or Observer()
     check_can_go_on(run, more)
     writer = Writer(store)
-    try:
-        with _put_down(executor, writer, run.id):
-            writer.take(run.id)
-            extended = more or any("more" in one.data for one in store.events(run.id, "opened"))
-            begin = _begin if executor.simulated and not extended else past
-            task, scheduler, journal = begin(store, run)
-            check_was_out_of_budget(scheduler)
-            base_s = scheduler.ledger.wall_s + scheduler.ledger.lost_s()
-            live = Live(executor, clock, base_s, scheduler.limits)
-            work = Work(scheduler, journal, live, task, watcher)
-            watcher.opening(task)
-            opened = _opened(live, task, writer, more)
-            work.send(scheduler.claims.values())
-            work.go_on(opened, writer)
-    except DifferenceError as problem:
-        raise StoreError(
-            f"run {run.id} cannot be continued, its decisions come out differently: {problem}",
-            hint="it was made by another version; start a new run with --start best.*",
-        ) from problem
-    return _ended(store, run.id, watcher)
+    with repeatable(run), put_down(executor, writer, run.id):
+        writer.take(run.id)
+        extended = more or any("more" in one.data for one in store.events(run.id))
+        begin = _begin if executor.simulated and not extended else past
+        task, scheduler, journal = begin(store, run)
+        check_was_out_of_budget(scheduler)
+        base_s = scheduler.ledger.wall_s + scheduler.ledger.lost_s()
+        live = Live(executor, clock, base_s, scheduler.limits)
+        work = Work(scheduler, journal, live, task, watcher)
+        watcher.opening(task)
+        opened = _opened(live, task, writer, more)
+        work.send(scheduler.claims.values())
+        work.go_on(opened, writer)
+    return told(store, run.id, watcher)
 
 
 def _opened(live: Live, task: Task, writer: Writer, more: Budget | None = None) -> Opened:
@@ -180,7 +174,23 @@ def past(store: Store, run: Run) -> tuple[Task, Scheduler, Journal]:
 
 
 @contextmanager
-def _put_down(executor: Executor, writer: Writer, run_id: str) -> Iterator[None]:
+def repeatable(run: Run) -> Iterator[None]:
+    """Say what it means that a run's past cannot be repeated.
+
+    Raises:
+        StoreError: the body met a difference.
+    """
+    try:
+        yield
+    except DifferenceError as problem:
+        raise StoreError(
+            f"run {run.id} cannot be continued, its decisions come out differently: {problem}",
+            hint="it was made by another version; start a new run with --start best.*",
+        ) from problem
+
+
+@contextmanager
+def put_down(executor: Executor, writer: Writer, run_id: str) -> Iterator[None]:
     """However the body ends: nothing runs on, and nobody holds the run."""
     try:
         yield
@@ -200,7 +210,8 @@ def _begin(store: Store, run: Run) -> tuple[Task, Scheduler, Journal]:
     return task, Scheduler(fresh, task, start), Journal(store, run)
 
 
-def _ended(store: Store, run_id: str, watcher: Observer) -> RunSummary:
+def told(store: Store, run_id: str, watcher: Observer) -> RunSummary:
+    """What became of a run that is put down: its folder is written, and whoever watches is told."""
     if store.keeps_files:
         try:
             folders.export(store, run_id, best_file=best_file)

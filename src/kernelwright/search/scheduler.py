@@ -21,11 +21,11 @@ from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.run import Budget, Run
 from kernelwright.records.rung import Rung, RungPlan
 from kernelwright.records.task import Task
-from kernelwright.search import rungs
+from kernelwright.search import closing, rungs
 from kernelwright.search.authors import Authors
 from kernelwright.search.course import Course, begun_again, ended
 from kernelwright.search.decision import Decision
-from kernelwright.search.inputs import Completed, Deadline, Input, Opened, to_event
+from kernelwright.search.inputs import Completed, Confirmed, Deadline, Input, Opened, to_event
 from kernelwright.search.ladder import Ladder
 from kernelwright.search.observer import Observer, Progress
 from kernelwright.search.standings import Standings
@@ -84,6 +84,8 @@ class Scheduler:
                 self._opened(given)
             case Completed():
                 self._completed(given)
+            case Confirmed():
+                self._confirmed(given)
             case Deadline():
                 self.ledger.wall_s = max(self.ledger.wall_s, given.wall_s)
                 self._decision.emit("deadline", **to_event(given, self._sequence))
@@ -112,6 +114,20 @@ class Scheduler:
         if self._run.status != "running":
             self.standings.is_overdue = True
             self._run = begun_again(self._run)
+
+    def _confirmed(self, given: Confirmed) -> None:
+        """Somebody asked for a confirm: what it costs is paid beside the budget, then all rests."""
+        unfinished = self._run.status == "running"
+        if unfinished:
+            self.ledger.settle()
+        lacking = unfinished or self.course.is_out_of_budget
+        self.limits.add(given.price)
+        self._claim(given.evaluation.candidate, Rung.CONFIRM)
+        number, ended_s = self._number, self.ledger.wall_s + given.seconds
+        self._completed(Completed(number, given.evaluation, ended_s))
+        self.course.starved = lacking
+        self._decision.emit("confirmed", **to_event(given, number))
+        self._finish(str(self._run.notes.get("reason", "put down, and its leader then confirmed")))
 
     def _completed(self, given: Completed) -> None:
         claim = self.claims.pop(given.number)
@@ -174,7 +190,8 @@ class Scheduler:
     def _dispatch_next(self) -> bool:
         """Dispatch one job into a free slot; whether there was one."""
         if not self.course.searching:
-            return self._confirm()
+            way = closing.goes_up(self.standings, self.limits, self.ledger, self.course)
+            return way is not None and self._promote(*way)
         building = self.ledger.drafts_in_flight()
         backlog = len(self._people.built) + building
         if building < self._drafts and backlog < self._drafts + self._looks and self._draft():
@@ -211,28 +228,6 @@ class Scheduler:
                 ladder.promote(*way)
                 return self._promote(*way)
         return False
-
-    def _confirm(self) -> bool:
-        # Looks already paid for may still change the leader, so they are awaited.
-        if self.ledger.looks_in_flight():
-            return False
-        leader = self.standings.to_confirm()
-        if leader is None and not self.standings.finals.verdicts:
-            return self._climb()
-        self.course.refused = leader is not None and not self.limits.allows_last(self.ledger)
-        if leader is None or self.course.refused:
-            return False
-        return self._promote(leader, Rung.CONFIRM)
-
-    def _climb(self) -> bool:
-        """Send somebody up although time is short: without a leader there is no number at all."""
-        ladder = self.standings.ladder
-        way = ladder.promotable() or ladder.otherwise_idle(only_hopeful=False)
-        self.course.refused = way is not None
-        if way is None or not self.limits.allows_last(self.ledger):
-            return False
-        ladder.promote(*way)
-        return self._promote(*way)
 
     def _promote(self, candidate: str, to: Rung) -> bool:
         self._decision.emit("promoted", candidate=candidate, rung=to.word)

@@ -167,6 +167,17 @@ class Standings:
             return None
         return self.finals.next(self.ladder.leaders(), self._looked_faster)
 
+    def asked_for(self) -> Candidate | None:
+        """Whom to confirm when somebody asks: the best that was, else the best that climbed."""
+        best = self.finals.best()
+        climbed = self.ladder.passed(self.ladder.best_rung())
+        names = (
+            [best.candidate]
+            if best
+            else (one for one in climbed if not self.finals.is_dropped(one))
+        )
+        return next((self.people.known[name] for name in names), None)
+
     def reason_to_stop(
         self, evaluation: Evaluation, length: int | None, in_flight: Sequence[str]
     ) -> str:

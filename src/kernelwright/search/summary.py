@@ -64,6 +64,8 @@ class RunSummary:
     folder: Path
     budget: Budget = field(default_factory=Budget)
     """What was given, with what was added since."""
+    earlier: tuple[Evaluation, ...] = ()
+    """Confirms of ``best`` before the one that counts, oldest first."""
 
     def way_on(self) -> str:
         """The command that lets the run go on; empty where nothing was left undone."""
@@ -97,13 +99,13 @@ def summarise(store: Store, run_id: str) -> RunSummary:
         StoreError: a row of it is damaged.
     """
     run = store.run(run_id, present=True)
-    opened = store.events(run.id, "opened")
+    events = store.events(run.id)
     with readable(f"what run {run.id} knows of its sessions"):
-        sessions = [Session.model_validate(one.data["session"]) for one in opened]
-    confirmed = None
-    if run.best:
-        looks = store.evaluations(run.id, run.best, Rung.CONFIRM)
-        confirmed = looks[-1].evaluation if looks else None
+        opened = [one.data["session"] for one in events if one.kind == "opened"]
+        sessions = [Session.model_validate(one) for one in opened]
+    looks = store.evaluations(run.id, run.best, Rung.CONFIRM) if run.best else ()
+    confirms = tuple(look.evaluation for look in looks)
+    confirmed = confirms[-1] if confirms else None
     found = score(confirmed) if confirmed else None
     return RunSummary(
         run=run,
@@ -116,7 +118,8 @@ def summarise(store: Store, run_id: str) -> RunSummary:
         counts=count(store.evaluations(run.id)),
         spent=run.spent,
         folder=store.run_folder(run.id),
-        budget=whole_budget(run, opened),
+        budget=whole_budget(run, events),
+        earlier=confirms[:-1],
         rival=sessions[0].strongest if sessions else "",
     )
 

@@ -45,7 +45,8 @@ class Event:
     """Something that happened beside the evaluations."""
 
     kind: str
-    """``opened``, ``promoted``, ``champion``, ``deadline``, ``stopped`` or ``interrupted``."""
+    """``opened``, ``promoted``, ``champion``, ``deadline``, ``stopped``, ``interrupted``,
+    ``confirmed`` (when asked) or ``audited``."""
     data: dict[str, Any] = field(default_factory=dict)
 
 

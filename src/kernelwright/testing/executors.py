@@ -14,6 +14,7 @@ from kernelwright.executors.base import Executor
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import JudgeJob
+from kernelwright.records.outcome import Outcome
 from kernelwright.records.run import Effort
 from kernelwright.records.rung import Rung
 from kernelwright.records.task import Task
@@ -95,6 +96,17 @@ class ExecutorContract:
                 assert {one.baseline for one in answer.evaluation.comparisons} == {name}
         finally:
             executor.close()
+
+    def test_a_confirm_opens_a_task_of_its_own(self) -> None:
+        """Whoever wants only that need not open one before; a recording may not have it."""
+        executor = self.make()
+        good = self.good()
+        try:
+            found = self.judged(executor, 1, good, Rung.CONFIRM)
+        finally:
+            executor.close()
+        assert (found.candidate, found.rung) == (good.id, Rung.CONFIRM)
+        assert found.outcome in (Outcome.PASSED, Outcome.UNSUPPORTED), found.reason
 
     def test_equal_binaries_are_recognised(self) -> None:
         """A draft names its binary, the same one each time."""

@@ -127,6 +127,15 @@ class Noise:
         between = self.between / math.sqrt(placements)
         return max(LEAST_MARGIN, math.expm1(max(scaled, between)))
 
+    def joined(self, other: "Noise") -> "Noise":
+        """The louder of two kernels' noise, for where they are timed against each other."""
+        scaled = other.half_width * math.sqrt(other.pairs / max(self.pairs, 1))
+        return Noise(
+            half_width=max(self.half_width, scaled),
+            pairs=self.pairs,
+            between=max(self.between, other.between),
+        )
+
 
 def summarize(samples_us: ArrayLike, discarded: int = 0) -> Times:
     """Median, 20th and 80th percentile, least and number of times in microseconds."""

@@ -13,12 +13,12 @@ from pydantic import Field
 
 from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.errors import UsageError
-from kernelwright.executors.base import Executor
+from kernelwright.executors.base import Executor, judged
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import JudgeJob
 from kernelwright.records.rung import Rung, RungPlan
-from kernelwright.records.sensitivity import Sensitivity, policy_of
+from kernelwright.records.sensitivity import policy_of
 from kernelwright.records.task import Task
 from kernelwright.search.rungs import plans_for
 from kernelwright.settings import Settings
@@ -83,7 +83,9 @@ def run(request: Request, *, observer: object = None, task: Task | None = None) 
         looks = [plan.model_copy(update={"all_baselines": True}) for plan in looks]
     executor = setup.executor(settings)
     try:
-        known = _opened(executor, loaded, settings) if rung else None
+        known = sensitivity.known(settings, loaded) if rung else None
+        if Rung.DRAFT < rung < Rung.CONFIRM:  # a confirm opens a session of its own
+            known = sensitivity.opened(executor, loaded, settings)
         for number, plan in enumerate(looks):
             evaluation = _judged(executor, number, plan, loaded, candidate, settings)
             if not evaluation.passed:
@@ -95,23 +97,6 @@ def run(request: Request, *, observer: object = None, task: Task | None = None) 
     main = contract.workload(loaded, "cpu" if device == "cpu" else "gpu")
     policy = policy_of(loaded, known)
     return Answer.of(candidate, evaluation, policy, main=main.name if main else "")
-
-
-def _opened(executor: Executor, task: Task, settings: Settings) -> Sensitivity | None:
-    """Open the executor; what is known of the task's sensitivity then.
-
-    Raises:
-        InsensitiveTask: the task's own comparison would accept a wrong answer.
-    """
-    known = sensitivity.known(settings, task)
-    try:
-        found = executor.open(task, known).sensitivity
-    except InsensitiveTask as refusal:
-        sensitivity.keep(settings, task, refusal.found)
-        raise
-    if found is not None and known is None:
-        sensitivity.keep(settings, task, found)
-    return found
 
 
 def _refused(
@@ -150,17 +135,13 @@ def _judged(
     candidate: Candidate,
     settings: Settings,
 ) -> Evaluation:
-    executor.submit(
-        JudgeJob(
-            number=number,
-            task=task,
-            candidate=candidate,
-            plan=plan,
-            seed=settings.seed,
-            threads=settings.cores,
-            sandbox=settings.sandbox,
-        )
+    job = JudgeJob(
+        number=number,
+        task=task,
+        candidate=candidate,
+        plan=plan,
+        seed=settings.seed,
+        threads=settings.cores,
+        sandbox=settings.sandbox,
     )
-    while (completion := executor.wait(None)) is None:
-        pass
-    return completion.evaluation
+    return judged(executor, job)

@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 from kernelwright.records.candidate import Candidate
+from kernelwright.records.conditions import Conditions
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Policy
@@ -43,6 +44,8 @@ class EvaluationAnswer(base.Answer):
     candidate: CandidateRow
     environment: EnvironmentRow
     policy: Policy
+    conditions: Conditions | None
+    """What else the machine did; None for looks whose numbers are not reported."""
 
     _evaluation: Evaluation
     _candidate: Candidate
@@ -73,7 +76,7 @@ class EvaluationAnswer(base.Answer):
             roofline=RooflineRow.of(found.roofline),
             diagnosis=DiagnosisRow.of(found.diagnosis),
             build=BuildRow.of(found.build),
-            sandbox=SandboxRow(active=found.sandbox.active, unavailable=found.sandbox.unavailable),
+            sandbox=SandboxRow.of(found.sandbox),
             candidate=CandidateRow(
                 id=candidate.id,
                 language=candidate.language,
@@ -81,6 +84,7 @@ class EvaluationAnswer(base.Answer):
             ),
             environment=EnvironmentRow.of(found.environment),
             policy=policy,
+            conditions=found.conditions,
         )
         answer._evaluation = found
         answer._candidate = candidate

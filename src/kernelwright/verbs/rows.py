@@ -1,8 +1,10 @@
-"""Parts of answers: the fields of records that others rely on, by names that stay."""
+"""Parts of answers: a record in the form that others rely on, what is internal left out."""
 
 from pydantic import BaseModel
 
-from kernelwright.records.evaluation import Build, Diagnosis
+from kernelwright.records.conditions import Conditions
+from kernelwright.records.evaluation import Build, Diagnosis, Evaluation, Sandbox
+from kernelwright.records.job import Session
 from kernelwright.records.measurement import Comparison, Measurement, Roofline, Times
 
 
@@ -113,6 +115,11 @@ class SandboxRow(BaseModel):
     active: tuple[str, ...]
     unavailable: tuple[str, ...]
 
+    @classmethod
+    def of(cls, found: Sandbox) -> "SandboxRow":
+        """The row of a record."""
+        return cls(active=found.active, unavailable=found.unavailable)
+
 
 class CandidateRow(BaseModel):
     """Which candidate it was."""
@@ -134,3 +141,25 @@ class EnvironmentRow(BaseModel):
         """The row of an evaluation's environment."""
         rest = {name: value for name, value in found.items() if name not in ("device", "driver")}
         return cls(device=found.get("device", ""), driver=found.get("driver", ""), versions=rest)
+
+
+class CircumstancesRow(BaseModel):
+    """Under which circumstances something was measured."""
+
+    machine: Conditions | None
+    """What else the machine did; None where that was not watched."""
+    sandbox: SandboxRow | None
+    """What confined the candidate; None where only baselines were timed."""
+    environment: EnvironmentRow
+
+    @classmethod
+    def of(cls, found: Evaluation | Session | None) -> "CircumstancesRow | None":
+        """The row of a look, or of the opening of a session, if there was one."""
+        if found is None:
+            return None
+        confined = SandboxRow.of(found.sandbox) if isinstance(found, Evaluation) else None
+        return cls(
+            machine=found.conditions,
+            sandbox=confined,
+            environment=EnvironmentRow.of(found.environment),
+        )

@@ -10,9 +10,16 @@ from kernelwright.records.sensitivity import Policy
 from kernelwright.report import summary as report
 from kernelwright.search.summary import RunSummary
 from kernelwright.verbs import base
-from kernelwright.verbs.rows import ComparisonRow, RooflineRow
+from kernelwright.verbs.rows import CircumstancesRow, ComparisonRow, RooflineRow
 
 EXIT = {"no_improvement": 3, "budget": 4, "interrupted": 130, "running": 0}
+
+
+class Confirm(BaseModel):
+    """What one confirm of the winner said."""
+
+    outcome: str
+    comparisons: tuple[ComparisonRow, ...]
 
 
 class Best(BaseModel):
@@ -25,6 +32,8 @@ class Best(BaseModel):
     source_path: str
     comparisons: tuple[ComparisonRow, ...]
     roofline: RooflineRow | None
+    earlier: tuple[Confirm, ...]
+    """Confirms of it before the one that counts, oldest first."""
 
 
 class Counts(BaseModel):
@@ -46,6 +55,15 @@ class Spent(BaseModel):
     usd: float
 
 
+class Circumstances(BaseModel):
+    """Under which circumstances the run's numbers came about."""
+
+    opening: CircumstancesRow | None
+    """While the baselines were timed, in the latest session."""
+    confirm: CircumstancesRow | None
+    """While the number that is reported was measured."""
+
+
 class RunAnswer(base.Answer):
     """What a run found."""
 
@@ -57,6 +75,7 @@ class RunAnswer(base.Answer):
     counts: Counts
     spent: Spent
     policy: Policy
+    circumstances: Circumstances
     files: tuple[str, ...]
 
     _summary: RunSummary
@@ -86,6 +105,10 @@ class RunAnswer(base.Answer):
                 usd=spent.usd,
             ),
             policy=summary.policy,
+            circumstances=Circumstances(
+                opening=CircumstancesRow.of(summary.session),
+                confirm=CircumstancesRow.of(summary.confirmed),
+            ),
             files=tuple(map(str, files)),
         )
         answer._summary = summary
@@ -105,8 +128,9 @@ class RunAnswer(base.Answer):
         return report.run_text(self._summary)
 
     def notes(self) -> list[str]:
-        """What to paste next."""
-        return [f"next: {line}" for line in report.paste(self._summary)]
+        """What to paste next, and whether the number should be measured again first."""
+        again = [f"hint: {line}" for line in report.doubts(self._summary)]
+        return [*again, *(f"next: {line}" for line in report.paste(self._summary))]
 
 
 def _best(summary: RunSummary) -> Best | None:
@@ -123,4 +147,11 @@ def _best(summary: RunSummary) -> Best | None:
         source_path=str(sources[0]) if sources else "",
         comparisons=tuple(map(ComparisonRow.of, confirmed.comparisons)),
         roofline=RooflineRow.of(confirmed.roofline),
+        earlier=tuple(
+            Confirm(
+                outcome=one.outcome.value,
+                comparisons=tuple(map(ComparisonRow.of, one.comparisons)),
+            )
+            for one in summary.earlier
+        ),
     )

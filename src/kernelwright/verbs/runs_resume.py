@@ -13,7 +13,6 @@ from pydantic import Field
 from kernelwright.records.run import Budget
 from kernelwright.search.loop import resume_run
 from kernelwright.search.observer import Observer
-from kernelwright.settings import Settings
 from kernelwright.verbs import base, setup
 from kernelwright.verbs.run_answer import RunAnswer
 
@@ -38,14 +37,7 @@ def run(request: Request, *, observer: Observer | None = None) -> Answer:
     given = more if more != Budget() else None
     with setup.store(settings) as store:
         found = store.run(request.run)
-        spec = found.spec
-        fixed = {
-            "threads": spec.threads,
-            "sandbox": spec.sandbox,
-            "compiler": spec.compiler,
-            "seed": spec.seed,
-        }
-        executor = setup.executor(Settings.load(settings.model_dump() | fixed))
+        executor = setup.executor_of(found, settings)
         with setup.resumable(store, found.id):
             summary = resume_run(store, executor, found.id, more=given, observer=observer)
             return Answer.of(summary)

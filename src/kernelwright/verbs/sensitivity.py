@@ -5,7 +5,9 @@ The store is a cache here: where it cannot be used, the controls are run again.
 
 import logging
 
+from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.errors import UserError
+from kernelwright.executors.base import Executor
 from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Task
 from kernelwright.settings import Settings
@@ -35,3 +37,20 @@ def keep(settings: Settings, task: Task, found: Sensitivity) -> str:
         _log.info("what was seen of %s is not kept: %s", task.name, problem.message)
         return problem.message
     return ""
+
+
+def opened(executor: Executor, task: Task, settings: Settings) -> Sensitivity | None:
+    """Open the executor; what is known of the task's sensitivity then, which is kept.
+
+    Raises:
+        InsensitiveTask: the task's own comparison would accept a wrong answer.
+    """
+    before = known(settings, task)
+    try:
+        found = executor.open(task, before).sensitivity
+    except InsensitiveTask as refusal:
+        keep(settings, task, refusal.found)
+        raise
+    if found is not None and before is None:
+        keep(settings, task, found)
+    return found

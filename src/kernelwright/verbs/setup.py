@@ -23,6 +23,7 @@ from kernelwright.errors import (
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.executors.base import Executor
 from kernelwright.records.candidate import Candidate, Value
+from kernelwright.records.run import Run
 from kernelwright.records.task import Task
 from kernelwright.settings import Settings
 from kernelwright.store.store import Store
@@ -96,6 +97,24 @@ def executor(settings: Settings) -> Executor:
         cache=settings.cache,
     )
     return made
+
+
+def executor_of(run: Run, settings: Settings) -> Executor:
+    """An executor like the one that a stored run began with.
+
+    Raises:
+        UsageError: this machine has fewer cores than it had threads.
+        UserError: something it needs is missing.
+    """
+    spec = run.spec
+    if spec.threads > detect.cores():
+        raise UsageError(
+            f"run {run.id} began with {spec.threads} threads; here are {detect.cores()} cores",
+            hint="do this on a machine that has as many",
+        )
+    names = ("threads", "sandbox", "compiler", "seed")
+    fixed = {name: getattr(spec, name) for name in names}
+    return executor(Settings.load(settings.model_dump() | fixed))
 
 
 def device(settings: Settings) -> str:

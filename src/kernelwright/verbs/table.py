@@ -42,6 +42,9 @@ class Verb(NamedTuple):
 VERBS = (
     Verb("optimize", "optimize", "search for a faster kernel of a task"),
     Verb("evaluate", "evaluate", "judge one candidate"),
+    Verb("compare", "compare", "time two candidates against each other"),
+    Verb("confirm", "confirm_run", "measure a stored run's best anew; that number counts"),
+    Verb("audit", "audit_run", "repeat everything about a run's best from its source"),
     Verb("tasks list", "list_tasks", "built-in tasks"),
     Verb("tasks show", "show_task", "what a task asks for, and the prototype of a candidate"),
     Verb(

@@ -9,7 +9,7 @@ from tests.fakes import FakeExecutor
 
 FIELDS = {
     "outcome", "reason", "evidence", "checks", "rung", "measurement", "comparisons", "roofline",
-    "diagnosis", "build", "sandbox", "candidate", "environment", "policy",
+    "diagnosis", "build", "sandbox", "candidate", "environment", "policy", "conditions",
 }  # fmt: skip
 
 

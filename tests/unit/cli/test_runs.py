@@ -18,7 +18,10 @@ from kernelwright.verbs import runs_export
 from tests import samples
 from tests.fakes import FakeExecutor
 
-FIELDS = {"run", "task", "device", "status", "best", "counts", "spent", "files", "policy"}
+FIELDS = {
+    "run", "task", "device", "status", "best", "counts", "spent", "circumstances", "files",
+    "policy",
+}  # fmt: skip
 
 
 def said(capsys, line):
@@ -46,6 +49,7 @@ def test_fields_of_optimize(run, folder):
     best = run["best"]
     assert set(best) == {
         "candidate", "language", "strategy", "tunables", "source_path", "comparisons", "roofline",
+        "earlier",
     }  # fmt: skip
     assert best["strategy"] == "plain loop"
     assert best["tunables"]["THREADS"] in (1, 2)
@@ -342,7 +346,9 @@ def test_ship_writes_a_candidate(run, folder, capsys):
     assert main(["ship", "latest", "--to", "out/twice.cpp", "--force"]) == 0
 
 
-ABOUT_A_RUN = ["runs show", "runs resume", "runs replay", "runs export", "ship"]
+ABOUT_A_RUN = [
+    "runs show", "runs resume", "runs replay", "runs export", "ship", "confirm", "audit",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("words", ABOUT_A_RUN)
@@ -356,9 +362,20 @@ def test_no_runs_yet(folder, capsys, words):
     assert found["hint"] == "kernelwright optimize softmax makes one"
 
 
-@pytest.mark.parametrize("verb", ["show", "resume", "replay", "export"])
-def test_unknown_run(run, capsys, verb):
-    code, found = said(capsys, f"runs {verb} nothing")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "runs show",
+        "runs resume",
+        "runs replay",
+        "runs export",
+        "confirm",
+        "audit",
+        "compare latest",
+    ],
+)
+def test_unknown_run(run, capsys, words):
+    code, found = said(capsys, f"{words} nothing")
     assert code == 2
     assert found == {
         "error": "'nothing' is not a run in this store",

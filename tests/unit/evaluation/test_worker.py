@@ -9,6 +9,7 @@ import time
 import pytest
 
 from kernelwright.checks.finding import Rejected
+from kernelwright.evaluation import ending
 from kernelwright.evaluation import worker as workers
 from kernelwright.evaluation.channel import Channel
 from kernelwright.evaluation.worker import Worker
@@ -47,21 +48,26 @@ def rejection(worker, timeout=5.0):
     return rejected.value.finding
 
 
+def count_kills(monkeypatch, count):
+    for module in (workers, ending):
+        monkeypatch.setattr(module, "oom_kills", count)
+
+
 @pytest.mark.parametrize("number", [9, 15, 11, 6, 7, 64])
 def test_a_signal_is_named_and_memory_is_not_guessed_at(ends, monkeypatch, number):
-    monkeypatch.setattr(workers, "oom_kills", lambda: 3)
+    count_kills(monkeypatch, lambda: 3)
     ours, theirs = ends
     worker = Worker(Process(-number), ours)
     theirs.close()
     found = rejection(worker)
     assert found.outcome is Outcome.CRASHED
-    assert found.reason == f"the candidate crashed with {workers.signal_name(number)}"
+    assert found.reason == f"the candidate crashed with {ending.signal_name(number)}"
     assert found.evidence["exit_code"] == -number
 
 
 def test_memory_is_named_when_the_system_counted_a_kill(ends, monkeypatch):
     counted = iter([3, 4])
-    monkeypatch.setattr(workers, "oom_kills", lambda: next(counted))
+    count_kills(monkeypatch, lambda: next(counted))
     ours, theirs = ends
     worker = Worker(Process(-signal.SIGKILL), ours)
     theirs.close()
@@ -72,7 +78,7 @@ def test_memory_is_named_when_the_system_counted_a_kill(ends, monkeypatch):
 
 def test_a_kill_elsewhere_does_not_make_a_segmentation_fault_a_lack_of_memory(ends, monkeypatch):
     counted = iter([3, 4])
-    monkeypatch.setattr(workers, "oom_kills", lambda: next(counted))
+    count_kills(monkeypatch, lambda: next(counted))
     ours, theirs = ends
     worker = Worker(Process(-signal.SIGSEGV), ours)
     theirs.close()

@@ -47,7 +47,7 @@ def test_the_policy_stands_beside_the_result():
         workloads=(), tolerance=Tolerance(k=2), tightened_from=Tolerance(k=100)
     )  # fmt: skip
     session = samples.session().model_copy(update={"sensitivity": seen})
-    text = report.run_text(samples.summary(task=exact, session=session))
+    text = " ".join(report.run_text(samples.summary(task=exact, session=session)).split())
     assert "at most 2 times that of honest sums, or 2 ulp (tightened from 100)" in text
     assert "may compute in tf32, bfloat16" in text
     assert "the same bits in every run" in text

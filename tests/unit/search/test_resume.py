@@ -134,6 +134,13 @@ def test_a_past_that_comes_out_differently_is_not_continued(store):
     assert "job 9" in report.first_difference
 
 
+def test_what_an_opening_did_not_find_out_is_not_stored(store):
+    """Else a run that is older than a field of the session could not be repeated."""
+    found = begin(store, SimulatedExecutor(), evaluations=9)
+    (opened,) = store.events(found.run.id, "opened")
+    assert None not in opened.data["session"].values()
+
+
 @pytest.mark.parametrize(
     ("table", "where", "before", "after"),
     [

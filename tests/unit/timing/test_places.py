@@ -15,6 +15,9 @@ class Counted:
     def __init__(self, us):
         self.us, self.blocks = us, 0
 
+    def ready(self):
+        pass
+
     def block(self):
         self.blocks += 1
         return self.us

@@ -66,6 +66,17 @@ def test_the_margin_shrinks_with_pairs_but_not_below_what_differs_between_proces
     assert Noise(half_width=0.001, pairs=30, between=0.0).margin(30) == 0.01
 
 
+def test_the_louder_of_two_kernels_sets_the_margin_whoever_is_named_first():
+    one = Noise(half_width=0.04, pairs=10, between=0.005)
+    other = Noise(half_width=0.03, pairs=40, between=0.06)
+    for pairs in (10, 30, 300):
+        for placements in (1, 8):
+            margin = one.joined(other).margin(pairs, placements)
+            assert margin == pytest.approx(other.joined(one).margin(pairs, placements))
+            apart = (one.margin(pairs, placements), other.margin(pairs, placements))
+            assert margin == pytest.approx(max(apart))
+
+
 def test_a_summary_names_the_quantiles():
     times = summarize([5.0, 1.0, 2.0, 3.0, 4.0], discarded=2)
     assert (times.min, times.median, times.n, times.discarded) == (1.0, 3.0, 5, 2)

@@ -1,0 +1,136 @@
+"""Times a candidate that is right: against baselines, or against another candidate."""
+
+import time
+
+from kernelwright.errors import JudgeError
+from kernelwright.evaluation.bench import Bench
+from kernelwright.evaluation.duel import Duel, Opponent, noises
+from kernelwright.evaluation.entrant import Entrant
+from kernelwright.evaluation.places import Places
+from kernelwright.evaluation.trial import Trial
+from kernelwright.records.job import JudgeJob
+from kernelwright.records.measurement import Comparison, Measurement
+from kernelwright.records.task import Case
+from kernelwright.timing.protocol import Pairs, compare, comparison
+from kernelwright.timing.statistics import Noise, summarize
+
+COMPARE_SECONDS = 20.0
+
+
+class Stopwatch:
+    """The timed part of one look.
+
+    Args:
+        job: whose plan says how much is timed.
+        bench: the trusted side.
+        trial: the candidate, judged right.
+        entrant: the same, for fresh processes.
+        rival: another candidate in the place of the baselines, if there is one.
+
+    Raises:
+        Rejected: the rival cannot be loaded.
+    """
+
+    def __init__(
+        self,
+        job: JudgeJob,
+        bench: Bench,
+        trial: Trial,
+        entrant: Entrant,
+        rival: Entrant | None,
+    ) -> None:
+        self._job = job
+        self._bench = bench
+        self._trial = trial
+        self._entrant = entrant
+        self._opponent = Opponent(job, bench, rival) if rival else None
+        self._noises: tuple[Noise, Noise] | None = None
+        """Of the candidate and of the rival."""
+        self.measurements: list[Measurement] = []
+        self.comparisons: list[Comparison] = []
+
+    def add(self, case: Case) -> None:
+        """Time one workload.
+
+        Raises:
+            Rejected: a check on the timed calls failed.
+        """
+        if self._opponent is not None and self._noises is None:
+            with self._trial.check("against itself"):
+                self._noises = noises(self._bench, self._entrant, self._opponent.entrant)
+        with self._trial.check(f"time {case.workload}"):
+            if self._opponent is None:
+                self._against_baselines(case)
+            else:
+                self._against_rival(case, self._opponent)
+
+    def close(self) -> None:
+        """End the rival's process."""
+        if self._opponent is not None:
+            self._opponent.close()
+
+    def _against_baselines(self, case: Case) -> None:
+        """The baseline to beat, and the others if asked."""
+        job, bench = self._job, self._bench
+        main = bench.against(job.against)
+        looks = {main: job.plan.looks}
+        if job.plan.all_baselines:
+            others = [name for name in bench.times if name != main]
+            looks |= dict.fromkeys(others, job.plan.looks[:1])
+
+        for name, numbers in looks.items():
+            places = Places(job, bench, self._trial, case, name, numbers, self._entrant.settle)
+            pairs = self._compared(places, name, numbers, bench.noises[main])
+            if name == main:
+                self._measured(places, pairs)
+
+    def _against_rival(self, case: Case, opponent: Opponent) -> None:
+        if self._noises is None:
+            raise JudgeError("two candidates were to be timed before their noise was known")
+        mine, theirs = self._noises
+        places = Duel(self._job, self._bench, self._trial, self._entrant, opponent, case)
+        pairs = self._compared(places, opponent.name, self._job.plan.looks, mine.joined(theirs))
+        self._measured(places, pairs)
+        margins = {
+            "candidate": mine.margin(len(pairs), places.count),
+            "rival": theirs.margin(len(pairs), places.count),
+        }
+        self._trial.labels.setdefault("own_margins", margins)
+
+    def _compared(
+        self, places: Places | Duel, name: str, looks: tuple[int, ...], noise: Noise
+    ) -> Pairs:
+        """Pair the candidate with somebody on one workload."""
+        deadline = time.monotonic() + COMPARE_SECONDS
+        pairs, interval, decision, margin = compare(
+            places,
+            looks=looks,
+            noise=noise,
+            seed=self._job.seed,
+            placements=places.count,
+            enough_time=lambda: time.monotonic() < deadline,
+        )
+        places.leave()
+        record = comparison(
+            name,
+            places.workload,
+            pairs,
+            interval,
+            decision,
+            margin,
+            keep_samples=self._job.keep_samples,
+        )
+        self.comparisons.append(record)
+        return pairs
+
+    def _measured(self, places: Places | Duel, pairs: Pairs) -> None:
+        kept = tuple(pairs.candidate_us) if self._job.keep_samples else ()
+        self.measurements.append(
+            Measurement(
+                workload=places.workload,
+                time_us=summarize(pairs.candidate_us),
+                noop_us=self._entrant.noop_us,
+                clocks=places.clocks.medians(),
+                samples_us=kept,
+            )
+        )
