@@ -200,10 +200,20 @@ class CandidateSide(RingSide):
             self._inspect(slot, self._snapshot(slot))
 
     def _uncalled(self, slot: int) -> Finding | None:
+        """That the outputs of a call that was not made were written all the same."""
         if slot in self.order or self.ring.untouched(slot):
             return None
+        evidence = {"slot": slot, "called": self.order}
+        answers = self._answers.answer(
+            self.ring.case, self.ring.inputs.contents(slot), known=self.ring.case.workload
+        )
+        for answer in answers:
+            got = self.ring.output(slot, answer.name)
+            if judge(got, answer, self._tolerance, self.ring.poisons[slot]):
+                reason = "outputs were written after the call that they belong to had returned"
+                return Finding(Outcome.DEFERRED_WORK, reason, evidence)
         reason = "the outputs of a call that was not made were written in another call"
-        return Finding(Outcome.OUT_OF_BOUNDS, reason, {"slot": slot, "called": self.order})
+        return Finding(Outcome.OUT_OF_BOUNDS, reason, evidence)
 
     def _snapshot(self, slot: int) -> dict[str, Array]:
         case = self.ring.case

@@ -71,7 +71,15 @@ def _declared(trial: Trial, cases: Cases, rings: Rings) -> None:
 def _declared_one(trial: Trial, case: Case, rings: Rings) -> None:
     trial.correct(trial.answers.base(case), ring=rings(case))
     with _where_defined(trial, f"{case.workload}, touched"):
-        trial.correct(trial.answers.touched(case), ring=rings(case))
+        trial.correct(trial.answers.touched(case), ring=rings(case), blame=_remembered)
+
+
+def _remembered(finding: Finding) -> Finding:
+    """Wrong on nearly the inputs on which it was right a call before."""
+    if finding.outcome not in (Outcome.WRONG_VALUES, Outcome.NOT_FINITE):
+        return finding
+    reason = f"right, and wrong when few inputs had changed: {finding.reason}"
+    return Finding(Outcome.STALE_OR_CACHED_OUTPUT, reason, finding.evidence)
 
 
 def _stability(trial: Trial, cases: Cases, rings: Rings) -> None:
