@@ -101,7 +101,7 @@ def test_a_rival_is_confined_inspected_and_blamed(executor, text, outcome):
     assert found.comparisons == ()
     if "rival" not in found.reason:
         assert outcome in (Outcome.STALE_OR_CACHED_OUTPUT, Outcome.OUT_OF_BOUNDS)
-    assert ratio(meet(executor, judging.LOOP, THREE_TIMES)).decision is Decision.FASTER
+    assert ratio(meet(executor, judging.LOOP, THREE_TIMES)).ratio > 1  # the next duel is sound
 
 
 def test_a_candidate_is_blamed_for_its_own(executor):

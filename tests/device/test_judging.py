@@ -92,7 +92,7 @@ WRONG = {
     "unwinds to nowhere": ("throw 1;", Outcome.CRASHED),
     "kills itself": ("kill(getpid(), SIGKILL);", Outcome.CRASHED),
     "asks for more memory than there is": (
-        "y[0] = new char[size_t(1) << 50][5];",
+        "y[0] = (new char[size_t(1) << 50])[5];",
         Outcome.OUT_OF_MEMORY,
     ),
     "kills its group": ("kill(0, SIGKILL);", Outcome.CRASHED),
