@@ -79,7 +79,20 @@ extern "C" int64_t scaled_linear_workspace() { return 18 * sizeof(double); }
 """
 
 
-@pytest.fixture(params=["plain", "with scratch"])
+PYTHON = """# /// kernelwright
+# strategy = "plain"
+# tune.BIAS = [0, 1]
+# ///
+import torch
+
+
+def scaled_linear(X, WEIGHT, BIAS_NAME, SHIFT, OUT, SCALE, *, BIAS):
+    torch.matmul(X, WEIGHT.t(), out=OUT)
+    OUT.add_(BIAS_NAME * BIAS).mul_(SCALE).add_(SHIFT)
+"""
+
+
+@pytest.fixture(params=["plain", "with scratch", "in Python"])
 def shipped(tmp_path, request):
     """The module made for MODEL, imported, and torch."""
     torch = pytest.importorskip("torch", reason="needs torch")
@@ -100,12 +113,14 @@ def shipped(tmp_path, request):
             "double sum =", "double& sum = ((double*)workspace)[i * 3 + j]; sum ="
         )
         source += SCRATCH
+    language = "torch" if request.param == "in Python" else "cpp"
+    source = PYTHON if language == "torch" else source
     words = {
         "BIAS_NAME": bias, "WEIGHT": weight, "SHIFT": shift, "OUT": out, "SCALE": scale, "X": x,
     }  # fmt: skip
     for word, name in words.items():
         source = source.replace(word, name)
-    who = make_candidate(source, "cpp", {"BIAS": 1})
+    who = make_candidate(source, language, {"BIAS": 1})
     summary = dataclasses.replace(
         samples.summary(found=samples.evaluation(who)), task=task, best=who
     )
@@ -175,3 +190,34 @@ def test_the_evidence_is_on_top(shipped):
     assert "# 2.00x [1.96, 2.04] against numpy" in top
     assert MODEL.strip() in text
     assert all(line.startswith("#") for line in top.strip().splitlines())
+
+
+AS_IT_IS = """# /// kernelwright
+# tune.BIAS = [0, 1]
+# ///
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self, wide, narrow, *, BIAS):
+        super().__init__()
+        self.linear = torch.nn.Linear(wide, narrow, bias=bool(BIAS))
+"""
+
+
+def test_a_model_is_handed_over_as_it_is(tmp_path):
+    torch = pytest.importorskip("torch", reason="needs torch")
+    path = tmp_path / "scaled_linear.py"
+    path.write_text(MODEL)
+    with Oracle() as oracle:
+        task = load_task(str(path), inspector=oracle.inspect)
+    who = make_candidate(AS_IT_IS, "torch", {"BIAS": 1})
+    summary = dataclasses.replace(
+        samples.summary(found=samples.evaluation(who)), task=task, best=who
+    )
+    (text,) = kernelbench.export(summary).values()
+    assert text.splitlines()[0].startswith("# scaled_linear")
+    names = {}
+    exec(text, names)
+    assert isinstance(names["ModelNew"](5, 3).linear.bias, torch.nn.Parameter)
+    assert "class Model(" not in text

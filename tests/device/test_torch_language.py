@@ -307,16 +307,19 @@ THREADS = {
     "a pool": ("from concurrent.futures import ThreadPoolExecutor",
                "ThreadPoolExecutor(1).submit(len, ())",
                "with ThreadPoolExecutor(1) as pool: pool.submit(len, ())"),
+    "a process": ("import os, time",
+                  "if os.fork() == 0: time.sleep(1000)",
+                  "pid = os.fork()\nif pid == 0: os._exit(0)\nos.waitpid(pid, 0)"),
     "a thread of the system": (
         "import ctypes\nlibc = ctypes.CDLL(None)\nthread = ctypes.c_ulong()",
         "libc.pthread_create(ctypes.byref(thread), None, libc.usleep, ctypes.c_void_p(500000))",
-        ("libc.pthread_create(ctypes.byref(thread), None, libc.usleep, ctypes.c_void_p(1))\n"
-        "libc.pthread_join(thread, None)")),
+        ("libc.pthread_create(ctypes.byref(thread), None, libc.usleep, ctypes.c_void_p(1)); "
+         "libc.pthread_join(thread, None)")),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", THREADS)
-def test_threads_end_with_the_call(bar, name):
+def test_what_a_call_starts_ends_with_it(bar, name):
     before, left, joined = THREADS[name]
     fails(bar.judge(blend(f"{RIGHT}\n{left}", before), judging.SMOKE), Outcome.DEFERRED_WORK)
     passes(bar.judge(blend(f"{RIGHT}\n{joined}", before), judging.SMOKE))
@@ -455,6 +458,17 @@ class NAME(torch.Tensor):
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         raise RuntimeError("looked at")
 """
+ACTS = "class Acts(nn.Parameter):\n    data = property(lambda self: 1 / 0)\n\n\n"
+NO_MODULE = """
+class ModelNew:
+    def __init__(self, width, shift): pass
+    def forward(self, x): return x
+"""
+LATE = """
+out = torch.empty(64, 64)
+do = lambda: (time.sleep(0.05), out.copy_(self.right(x)))
+threading.Thread(target=do, daemon=True).start()
+return out"""
 OWN = "self.kept = torch.empty(64, 64)"
 BAD = {
     "a lazy tensor": (model("return Lazy(x)", LAZY.replace("NAME", "Lazy")), Outcome.TAMPERING),
@@ -479,11 +493,24 @@ BAD = {
         model("self.turn = 1 - self.turn\nreturn self.kept[self.turn].copy_(self.right(x))",
               init="self.turn, self.kept = 0, [torch.empty(64, 64), torch.empty(64, 64)]"),
         Outcome.ALIASED_OUTPUT),
+    "a callback for its end": (
+        model("out = self.right(x)\nweakref.finalize(out, len, ())\nreturn out", "import weakref"),
+        Outcome.TAMPERING),
+    "an attribute that acts at its end": (
+        model("out = self.right(x)\nout.more = [1]\nreturn out"), Outcome.TAMPERING),
+    "a container that acts at its end": (
+        model("return Last([self.right(x)])", "class Last(list):\n    def __del__(self): pass\n"),
+        Outcome.TAMPERING),
+    "a parameter that acts when it is set": (
+        NEW.replace("nn.Parameter(torch.empty(width))", "Acts(torch.empty(width))").replace(
+            "class ModelNew", f"{ACTS}class ModelNew"), Outcome.SIGNATURE_ERROR),
+    "a mode left on": (
+        model("M().__enter__()\nreturn self.right(x)",
+              "from torch.overrides import BaseTorchFunctionMode as M"), Outcome.STATE_MUTATED),
     "a negative view": (model("return torch._neg_view(-self.right(x))"), Outcome.TAMPERING),
     "a sum made in the constructor": (
-        model(
-            "return torch.relu(x * self.scale + self.made) + 0.5", init="self.made = self.bias + 0"
-        ),
+        model("return torch.relu(x * self.scale + self.made) + 0.5",
+              init="self.made = self.bias + 0"),
         Outcome.WRONG_VALUES),
     "no such parameter": (NEW.replace("self.bias = nn.Parameter(torch.empty(width))",
                                       "self.bias = 0"), Outcome.SIGNATURE_ERROR),
@@ -494,13 +521,8 @@ BAD = {
         Outcome.SIGNATURE_ERROR),
     "a constructor that raises": (NEW.replace("type(shift) is tuple", "not shift"),
                                   Outcome.RUNTIME_ERROR),
-    "no module": (("class ModelNew:\n    def __init__(self, width, shift): pass\n"
-                  "    def forward(self, x): return x\n"), Outcome.SIGNATURE_ERROR),
-    "filled by a thread": (
-        model("out = torch.empty(64, 64)\n"
-              "do = lambda: (time.sleep(0.05), out.copy_(self.right(x)))\n"
-              "threading.Thread(target=do, daemon=True).start()\nreturn out",
-              "import threading, time"), Outcome.DEFERRED_WORK),
+    "no module": (NO_MODULE, Outcome.SIGNATURE_ERROR),
+    "filled by a thread": (model(LATE, "import threading, time"), Outcome.DEFERRED_WORK),
     "weights kept from the first call": (
         model("self.known = getattr(self, 'known', None)\n"
               "if self.known is None: self.known = self.bias.clone()\n"

@@ -25,6 +25,8 @@ import torch
 from refusal import Refusal  # type: ignore[import-not-found]
 
 FRAMES, LIST, MODULES = sys._current_frames, os.listdir, sys.modules
+FUNCTION_MODES = torch._C._len_torch_function_stack
+DISPATCH_MODES = torch._C._len_torch_dispatch_stack
 _OWNERS: tuple[Any, ...] = (
     torch, torch._C, torch.Tensor, torch.nn.functional, builtins, time, ctypes, threading, signal,
     gc, os, sys, np, np.ndarray,
@@ -48,6 +50,7 @@ class Guards:
         self._environ = dict(os.environ)
         self._random = random_state()
         self._tasks = tasks()
+        self._processes = processes()
 
     def warm(self) -> None:
         """Threads that run now are the framework's and the candidate's pools."""
@@ -78,11 +81,15 @@ class Guards:
                 raise Refusal("state_mutated", f"{name} in the environment was changed {when}")
 
     def finished(self) -> None:
-        """Look for threads that were not there after the warm calls.
+        """Look for threads that were not there after the warm calls, and for other processes.
 
         Raises:
             Refusal: the calls left some running.
         """
+        others = processes() - self._processes
+        if others and len(self._processes) <= 2:  # else we see those of the whole machine
+            text = f"{len(others)} processes still ran after a call"
+            raise Refusal("deferred_work", text, "wait for what you start")
         fresh = tasks() - self._tasks
         if fresh:
             text = f"{len(fresh)} threads more than after the warm call still ran after a call"
@@ -94,15 +101,22 @@ class Guards:
         return before != self._random
 
 
-def alone() -> None:
-    """Look for Python threads beside this one.
+def over() -> None:
+    """Look, as soon as a call has returned, for what could go on with its work untimed.
 
     Raises:
-        Refusal: there is one.
+        Refusal: a Python thread is alive, or a mode of the framework is active.
     """
     if len(FRAMES()) > 1:
         text = "a Python thread was still alive when the call returned"
         raise Refusal("deferred_work", text, "join threads, and shut pools down, before returning")
+    if FUNCTION_MODES() or DISPATCH_MODES():
+        raise Refusal("state_mutated", "a mode of torch was still active when the call returned")
+
+
+def processes() -> frozenset[str]:
+    """Processes that can be seen: in a namespace of our own, those of this jail."""
+    return frozenset(filter(str.isdigit, LIST("/proc")))
 
 
 def tasks() -> frozenset[str]:
@@ -170,8 +184,8 @@ _SETTINGS: dict[str, Callable[[], Any]] = {
     "use of oneDNN": torch._C._get_mkldnn_enabled,
     "the number of threads": torch.get_num_threads,
     "the number of inter-op threads": torch.get_num_interop_threads,
-    "function modes": torch._C._len_torch_function_stack,
-    "dispatch modes": torch._C._len_torch_dispatch_stack,
+    "function modes": FUNCTION_MODES,
+    "dispatch modes": DISPATCH_MODES,
     "the seed": torch.initial_seed,
     "floating-point control": _arithmetic,
     "signal masks, handlers or umask": _status,
@@ -179,5 +193,6 @@ _SETTINGS: dict[str, Callable[[], Any]] = {
     "timers": lambda: signal.getitimer(signal.ITIMER_REAL)[1],
     "the working folder": os.getcwd,
     "tracing": lambda: (sys.gettrace(), sys.getprofile()),
+    "callbacks of the collector": lambda: tuple(gc.callbacks),
     "the switch interval": sys.getswitchinterval,
 }

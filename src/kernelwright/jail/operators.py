@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -35,6 +36,11 @@ class Operators(TorchDispatchMode):
         if len(self.names) < MOST:
             self.names[str(func._schema.name).replace("::", ".")] = None
         return func(*args, **(kwargs or {}))
+
+    def around(self, call: Callable[[], Any]) -> Any:
+        """What ``call`` returns, watched."""
+        with self:
+            return call()
 
 
 def spaces() -> frozenset[str]:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import array
 import json
-import os
 import time
 from collections import deque
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 import candidate  # type: ignore[import-not-found]
@@ -45,7 +44,7 @@ class PythonWorker(run.Worker):
 
     def noop(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Nanoseconds that a call of a function which does nothing costs; before any candidate."""
-        call = candidate.partial(lambda *arguments: None, *[None] * int(message["arguments"]))
+        call = partial(lambda *arguments: None, *[None] * int(message["arguments"]))
         spent = []
         for _ in range(NOOP_CALLS):
             start = CLOCK()
@@ -55,15 +54,9 @@ class PythonWorker(run.Worker):
 
     def load(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Execute the candidate's file."""
-        everywhere = os.sched_getaffinity(0)
-        try:
-            # The framework's OpenMP has bound this thread; one that a candidate brings would see
-            # a single core.
-            os.sched_setaffinity(0, range(os.cpu_count() or 1))
-            self.player = candidate.load(message)
-        finally:
-            os.sched_setaffinity(0, everywhere)
+        self.player = candidate.load(message)
         self.guards.check("while it was loaded")
+        self.guards.drew()  # parameters are drawn when a model is built, and then are ours
         return {"ok": True}
 
     def bind(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
@@ -107,7 +100,7 @@ class PythonWorker(run.Worker):
         return answer
 
     def _calls(
-        self, slots: Iterable[int], held: int, watch: AbstractContextManager[Any] | None = None
+        self, slots: Iterable[int], held: int, watch: operators.Operators | None = None
     ) -> tuple[list[int], list[int]]:
         player, clock = self.player, CLOCK
         spent: list[int] = []
@@ -115,13 +108,15 @@ class PythonWorker(run.Worker):
         # As long as the baselines keep theirs: what a call gets from the allocator depends on it.
         alive: deque[Any] = deque(maxlen=held)
         player.hold(held)
-        with theirs("the call"), INFERENCE(), watch or nullcontext():
+        with theirs("the call"), INFERENCE():
             for slot in slots:
                 call = player.prepare(slot)
+                if watch is not None:
+                    call = partial(watch.around, call)
                 start = clock()
                 result = call()
                 spent.append(clock() - start)
-                guards.alone()
+                guards.over()
                 codes.append(player.finish(slot, result))
                 alive.append(result)
         return spent, codes

@@ -8,6 +8,7 @@ copied by address.
 from __future__ import annotations
 
 import ctypes
+import weakref
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ STORAGE, BYTES = _BASE["untyped_storage"], _STORAGE["nbytes"]
 CONJUGATE, NEGATIVE = _BASE["is_conj"], _BASE["is_neg"]
 ITEMS, EACH, EACH_OF = dict.items, tuple.__iter__, list.__iter__
 ARRAY, UNSIGNED = np.ndarray, {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
-PLAIN_MODE = torch._C.DisableTorchFunction
+REFERENCES = weakref.getweakrefcount
 DTYPES = {name: getattr(torch, name) for name in (
     "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int64", "int32",
     "int16", "int8", "uint8", "bool",
@@ -50,6 +51,8 @@ class Output:
 def flat(result: Any, path: str = "") -> list[tuple[str, Any]]:
     """What is in a result with the keys that lead to it; no method of the candidate's is called."""
     kind = type(result)
+    if issubclass(kind, dict | tuple | list) and hasattr(kind, "__del__"):
+        raise Refusal("tampering", f"a {kind.__name__} was returned that acts when it is let go")
     if issubclass(kind, dict):
         parts = [(str(key), one) for key, one in ITEMS(result)]
     elif issubclass(kind, tuple):
@@ -101,6 +104,9 @@ def examine(one: Any, output: Output) -> tuple[int, int]:
         raise Refusal("signature", f"output {output.name} is a {name}, not a tensor")
     if not CPU.__get__(one) or LAYOUT.__get__(one) is not STRIDED:
         raise Refusal("signature", f"output {output.name} is no dense tensor on the CPU")
+    if REFERENCES(one) or vars(one):
+        text = f"output {output.name} carries attributes or callbacks, which act when it is let go"
+        raise Refusal("tampering", text, "return a tensor that nothing is attached to")
     dtype, shape = DTYPE.__get__(one), tuple(SHAPE.__get__(one))
     if shape != output.shape:
         raise Refusal(

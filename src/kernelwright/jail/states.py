@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from refusal import Refusal  # type: ignore[import-not-found]
 
+KINDS = (torch.Tensor, torch.nn.Parameter)
 Key = tuple[tuple[int, ...], str]
 
 
@@ -24,6 +26,10 @@ def match(model: Any, wanted: list[dict[str, Any]]) -> list[tuple[Any, str]]:
     """
     own = dict(model.named_parameters(remove_duplicate=False))
     own |= dict(model.named_buffers(remove_duplicate=False))
+    for path, state in own.items():
+        if type(state) not in KINDS:
+            text = f"{path} is a {type(state).__name__}, not a plain parameter or buffer"
+            raise Refusal("signature", text)
     found = {one["path"]: own[one["path"]] for one in wanted if one["path"] in own}
     for one in wanted:
         state = found.get(one["path"])

@@ -15,6 +15,8 @@ from kernelwright.search.score import strongest
 from kernelwright.search.summary import RunSummary
 from kernelwright.tasks.notes import BITS
 
+NAMED = 6
+"""Operators of a framework that are named; the rest are counted."""
 STATUS = {
     "running": "running",
     "improved": "improved",
@@ -149,6 +151,11 @@ def labels(evaluation: Evaluation) -> list[str]:
     distinct = found.get("distinct_results_in_40_repeats", 1)
     if distinct > 1:
         said.append(f"bits differ between runs ({distinct} results in 40), within the tolerance")
+    if called := found.get("library"):
+        more = f" and {len(called) - NAMED} more" if len(called) > NAMED else ""
+        said.append(f"calls {', '.join(called[:NAMED])}{more}")
+    if found.get("draws_random_numbers"):
+        said.append("draws random numbers")
     undefined = found.get("reference_undefined")
     if undefined:
         said.append(f"not judged where the reference is undefined: {', '.join(undefined)}")

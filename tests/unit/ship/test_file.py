@@ -84,3 +84,36 @@ def test_a_header_is_found_however_it_is_spaced(opening):
     source = samples.SOURCE.replace("// /// kernelwright", opening)
     made = file.fixed(make_candidate(source, "cpp", {"THREADS": 1}))
     assert parse(made, "cpp").tune == {}
+
+
+PYTHON = """# /// kernelwright
+# strategy = "in place"
+# tune.BLOCK = [4, 8]
+# tune.WAY = ["a", "b"]
+# ///
+def twice(x, y, N, *, BLOCK, WAY):
+    return (BLOCK, WAY, N)
+"""
+
+
+def test_a_python_winner_has_its_numbers_bound():
+    who = make_candidate(PYTHON, "torch", {"BLOCK": 8, "WAY": "b"})
+    made = dataclasses.replace(samples.summary(found=samples.evaluation(who)), best=who)
+    ((name, text),) = file.export(made).items()
+    assert name == "twice.py"
+    assert text.startswith("# twice: Every element doubled\n")
+    assert "Build:" not in text
+    header = parse(text, "torch")
+    assert header.strategy == "in place"
+    assert make_candidate(text, "torch").tunables == {}
+    names = {}
+    exec(text, names)
+    assert names["twice"](1, 2, 3) == (8, "b", 3)
+
+
+def test_a_python_winner_without_numbers_is_its_own_text():
+    source = "def twice(x, y, N):\n    y.copy_(x * 2)\n"
+    who = make_candidate(source, "torch", {})
+    made = dataclasses.replace(samples.summary(found=samples.evaluation(who)), best=who)
+    (text,) = file.export(made).values()
+    assert text.endswith(source)
