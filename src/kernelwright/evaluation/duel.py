@@ -175,13 +175,15 @@ class Duel:
         """
         if self._sides is not None:
             self._move_out()
+            if not self.clocks.claimed:  # the time may have been over before the first block
+                return
             self.clocks.check()
             with blaming_the_rival():
                 self._clocks_of_the_rival.check()
 
     def _move_out(self) -> None:
-        if self._sides is not None:
-            mine, rival = self._sides
-            self._sides = None
+        sides, self._sides = self._sides, None
+        if sides is not None and all(side.blocks for side in sides):
+            mine, rival = sides
             mine.finish()
             rival.finish()

@@ -93,12 +93,14 @@ class Places:
         """
         if self._sides is not None:
             self._move_out()
-            self.clocks.check()
+            if self.clocks.claimed:  # the time may have been over before the first block
+                self.clocks.check()
 
     def _move_out(self) -> None:
         if self._sides is not None:
-            self._sides[0].finish()
-            self._sides = None
+            side, self._sides = self._sides[0], None
+            if side.blocks:
+                side.finish()
 
 
 def inspect(

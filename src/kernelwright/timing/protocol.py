@@ -129,13 +129,15 @@ def compare(
         before = len(pairs)
         for part in range(placements):
             if placements > 1 and pairs:
+                if not go_on():
+                    break
                 sides, places = place(), places + 1
             count = before + math.ceil((look - before) * (part + 1) / placements)
             measure(*sides, pairs, count, go_on, places)
             if len(pairs) < count:
                 break
         interval = pairs.interval(seed + look)
-        margin = noise.margin(len(pairs), places)
+        margin = noise.margin(len(pairs), len(set(pairs.groups)))
         decision = decide(interval, margin)
         if len(pairs) < look or decision is not Decision.UNDECIDED or not enough_time():
             break

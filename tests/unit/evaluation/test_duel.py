@@ -188,6 +188,14 @@ def test_clocks_of_both_are_compared_and_the_candidates_are_kept():
     made.duel.leave()  # nothing is left to leave
 
 
+def test_a_place_where_nothing_ran_is_left_without_a_word(monkeypatch):
+    monkeypatch.setattr(CandidateSide, "finish", lambda side: pytest.fail("nothing ran"))
+    made = Duelling()
+    made.duel()
+    made.duel.leave()
+    assert made.duel.clocks.claimed == []
+
+
 @pytest.mark.parametrize(("name", "side"), [("mine", None), ("rival", "rival")])
 def test_who_hides_work_is_blamed(name, side):
     made = Duelling()

@@ -182,6 +182,16 @@ def test_what_is_found_on_leaving_ends_the_comparison_where_it_is(made, monkeypa
     assert (trial.moves, bench.moves) == ([], 0)
 
 
+def test_a_place_where_nothing_ran_is_left_without_a_word(made, monkeypatch):
+    """The time may be over by then: there are no calls that could have been wrong."""
+    monkeypatch.setattr(CandidateSide, "inspect", lambda side, *given: None)
+    monkeypatch.setattr(CandidateSide, "finish", lambda side: pytest.fail("nothing ran"))
+    places, _, _ = made()
+    places()
+    places.leave()
+    assert places.clocks.claimed == []
+
+
 @pytest.mark.parametrize(
     ("share", "most", "expected"), [(0.2, 100, 0.2), (0.2, 400, 0.1), (0.0, 400, 0.0)]
 )

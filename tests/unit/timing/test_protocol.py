@@ -102,3 +102,61 @@ def test_every_look_gets_places_of_its_own():
 
     pairs, *_ = compare(place, looks=(12, 40), noise=QUIET, seed=7, placements=3)
     assert (len(pairs), len(made), len(set(pairs.groups))) == (40, 6, 6)
+
+
+class Visited:
+    """Places that know how many blocks were run at each."""
+
+    def __init__(self, candidate_us):
+        self.logs, self.candidate_us = [], candidate_us
+
+    def __call__(self):
+        self.logs.append([])
+        log = self.logs[-1]
+        return Fake(self.candidate_us, log=log), Fake(100.0, seed=1, log=log)
+
+
+@pytest.mark.parametrize(("looks", "placements"), [((24, 72), 4), ((30, 100), 8), ((12,), 1)])
+@pytest.mark.parametrize("candidate_us", [1000.0, 300.0, 170.0])
+def test_nobody_goes_to_a_place_where_nothing_is_left_to_do(looks, placements, candidate_us):
+    """There the candidate would be asked about calls that it never made."""
+    visited = Visited(candidate_us)
+    pairs, _, found, _ = compare(visited, looks=looks, noise=QUIET, seed=7, placements=placements)
+    assert found is Decision.SLOWER
+    assert len(pairs) in (3, 6, 12)
+    assert all(visited.logs)
+    assert sum(map(len, visited.logs)) == 2 * len(pairs)
+
+
+@pytest.mark.parametrize("enough", range(3, 30))
+def test_nobody_goes_on_to_another_place_when_the_time_is_over(enough):
+    visited = Visited(99.0)
+
+    def enough_time():
+        return sum(map(len, visited.logs)) < 2 * enough
+
+    pairs, _, found, _ = compare(
+        visited, looks=(30,), noise=QUIET, seed=7, placements=8, enough_time=enough_time
+    )
+    assert (len(pairs), found) == (enough, Decision.UNDECIDED)
+    assert all(visited.logs)
+
+
+def test_a_place_without_a_pair_makes_no_margin_smaller():
+    noise = Noise(half_width=0.0, pairs=30, between=0.04)
+    moments = iter([True] * 4)
+    places = []
+
+    def place():
+        places.append(1)
+        return Fake(99.0, noise=0.0), Fake(100.0, noise=0.0)
+
+    pairs, _, _, margin = compare(
+        place,
+        looks=(8,),
+        noise=noise,
+        seed=7,
+        placements=2,
+        enough_time=lambda: next(moments, False),
+    )
+    assert margin == noise.margin(len(pairs), len(set(pairs.groups)))
