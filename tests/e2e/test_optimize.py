@@ -8,7 +8,7 @@ import pytest
 
 from kernelwright.verbs.run_answer import EXIT
 
-FIELDS = {"run", "task", "device", "status", "best", "counts", "spent", "files"}
+FIELDS = {"run", "task", "device", "status", "best", "counts", "spent", "files", "policy"}
 
 
 @pytest.fixture(scope="module")
