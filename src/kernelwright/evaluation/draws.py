@@ -11,6 +11,7 @@ from kernelwright.checks.sensitivity import Seen
 from kernelwright.evaluation.answers import Answers, Question
 from kernelwright.evaluation.oracle_client import ReferenceFailure
 from kernelwright.records.task import Case, Tolerance
+
 HONEST_DRAWS = 4
 
 
