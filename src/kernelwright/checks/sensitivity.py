@@ -124,7 +124,7 @@ def decide(
         task: its name.
         tolerance: its own.
         examined: the controls at one workload or more.
-        honest: whether honest evaluations pass on contents of another seed; asked only when the
+        honest: whether honest evaluations pass on contents of other seeds; asked only when the
             tolerance must be tightened.
     """
     chosen, tightened = tolerance, None

@@ -4,6 +4,7 @@ Two draws of each workload are answered, and one more for every input; more are 
 a difference may have been missed by chance.
 """
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -216,6 +217,6 @@ def _other_values(scalar: Scalar) -> Iterator[Any]:
     if scalar.dtype == "bool":
         yield not value
     elif "float" in scalar.dtype:
-        yield from (2 * value + 1, 0.0, -value)
+        yield from filter(math.isfinite, (2 * value + 1, 0.0, -value))
     else:
         yield from (1 - int(value) if value in (0, 1) else int(value) + 1, 0, 2 * int(value) + 1)
