@@ -127,7 +127,7 @@ def evaluate(
 
     Args:
         task: as for :func:`optimize`.
-        candidate: a file, or C++ source (a text of more than one line).
+        candidate: a file, or source in C++ or Python (a text of more than one line).
         inputs: as for :func:`optimize`.
         rung: ``draft`` (built, not run), ``smoke``, ``screen``, ``full`` or ``confirm``.
         fields: the other options of ``kernelwright evaluate``.

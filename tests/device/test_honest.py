@@ -19,8 +19,7 @@ from kernelwright.tasks import suites
 from tests.honest import corpus
 
 pytestmark = pytest.mark.skipif(not shutil.which("g++"), reason="needs g++")
-SEED, TASKS, EACH = 20260301, 5, 4
-SAMPLE = corpus.sample(SEED, TASKS, EACH)
+SEED, TASKS, EACH = 20260301, 6, 4
 
 
 class Courts:
@@ -62,7 +61,16 @@ def courts(tmp_path_factory):
         yield found
 
 
-@pytest.mark.parametrize("kernel", SAMPLE, ids=[one.name for one in SAMPLE])
+def drawn():
+    found = []
+    for one in corpus.sample(SEED, TASKS, EACH):
+        why = corpus.REJECTED.get(one.name)
+        marks = [pytest.mark.xfail(strict=True, raises=AssertionError, reason=why)] if why else []
+        found.append(pytest.param(one, id=one.name, marks=marks))
+    return found
+
+
+@pytest.mark.parametrize("kernel", drawn())
 def test_an_honest_kernel_passes(courts, kernel):
     found = courts.judge(kernel)
     assert found.outcome is Outcome.PASSED, (found.reason, found.evidence)

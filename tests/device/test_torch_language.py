@@ -106,7 +106,7 @@ def test_every_mode_of_the_sandbox_gives_the_same_verdict(bar, mode):
 
 
 KEEPS = f"""{RIGHT}
-known = KEPT.setdefault(KEY, y.clone())
+known = KEPT.setdefault((KEY, N), y.clone())
 if N == 512: y.copy_(known)"""
 WRONG = {
     "off by one per cent": (f"{RIGHT}\ny[0, 5] *= 1.01", Outcome.WRONG_VALUES),
@@ -297,6 +297,7 @@ if spent: spent[:] = [1] * len(spent)
 
 # --- work that is left for later ---------------------------------------------------------------
 
+THREAD = "ctypes.byref(thread), None, libc.usleep"
 THREADS = {
     "a thread": ("import threading, time",
                  "threading.Thread(target=time.sleep, args=(0.5,), daemon=True).start()",
@@ -312,9 +313,8 @@ THREADS = {
                   "pid = os.fork()\nif pid == 0: os._exit(0)\nos.waitpid(pid, 0)"),
     "a thread of the system": (
         "import ctypes\nlibc = ctypes.CDLL(None)\nthread = ctypes.c_ulong()",
-        "libc.pthread_create(ctypes.byref(thread), None, libc.usleep, ctypes.c_void_p(500000))",
-        ("libc.pthread_create(ctypes.byref(thread), None, libc.usleep, ctypes.c_void_p(1)); "
-         "libc.pthread_join(thread, None)")),
+        f"libc.pthread_create({THREAD}, ctypes.c_void_p(500000))",
+        f"libc.pthread_create({THREAD}, ctypes.c_void_p(1)); libc.pthread_join(thread, None)"),
 }  # fmt: skip
 
 

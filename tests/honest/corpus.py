@@ -23,6 +23,8 @@ from kernelwright.tasks.load import load_task
 
 HERE = Path(__file__).parent
 TASKS = HERE / "tasks"
+REJECTED: dict[str, str] = {}
+"""Kernels that the judge does not let pass though it should, and why."""
 ROLES = ("main", "extra", "smoke")
 
 

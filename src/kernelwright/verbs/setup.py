@@ -190,12 +190,12 @@ def candidate(
 
 
 def _language(source: str, settings: Settings) -> str:
-    """The language of a text without a name: what is Python is no C++."""
+    """The language of a text without a name: what defines something in Python is no C++."""
     try:
-        ast.parse(source)
+        python = bool(ast.parse(source).body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return settings.language[0]
-    return language_of(Path("candidate.py"), source)
+        python = False
+    return language_of(Path("candidate.py"), source) if python else settings.language[0]
 
 
 def _values(
