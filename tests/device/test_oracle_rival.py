@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kernelwright.evaluation import report
 from kernelwright.evaluation.arena import Arena, numpy_dtype, plan
-from kernelwright.evaluation.channel import Channel
+from kernelwright.evaluation.channel import GO, Channel
 from kernelwright.evaluation.guarded import Guarded
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.tasks import contract
@@ -113,13 +114,22 @@ def bind(worker, ring, baseline):
     return loaded if "error" in loaded else ask(worker, {"do": "bind", "slots": ring.slots})
 
 
+def run(worker, slots):
+    """Arm, give the word, and read the report, or why there is none."""
+    token = bytes(range(1, 9))
+    assert ask(worker, {"do": "run", "slots": slots, "token": token.hex()}) == {"armed": True}
+    worker.raw(GO)
+    read = report.parse(worker.report(report.size(len(slots)), 60), token, len(slots))
+    return {"ns": read[0], "codes": read[1]} if read else worker.message(60)
+
+
 def play(worker, ring, baseline):
     assert bind(worker, ring, baseline) == {"ok": True}
     ring.poison()
-    ask(worker, {"do": "run", "slots": [1]})
+    run(worker, [1])
     assert ring.right(1)
     assert not ring.right(0)
-    ran = ask(worker, {"do": "run", "slots": [0, 1, 0]})
+    ran = run(worker, [0, 1, 0])
     assert ring.right(0)
     assert ran["codes"] == [0, 0, 0]
     assert all(type(one) is int and one > 0 for one in ran["ns"])
@@ -175,7 +185,7 @@ def test_compiled_code_is_compiled_again_for_other_shapes(oracle, worker):
     other.open(worker)
     assert ask(worker, {"do": "bind", "slots": other.slots}) == {"ok": True}
     other.poison()
-    ask(worker, {"do": "run", "slots": [0, 1]})
+    run(worker, [0, 1])
     assert other.right(0)
     assert other.right(1)
 

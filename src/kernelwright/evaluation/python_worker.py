@@ -21,6 +21,8 @@ LOAD_SECONDS = 20.0
 FIRST_SECONDS = 30.0
 """Least time for the first calls of a shape, in which the framework's compiler may be at work."""
 MOST_NAMES = 64
+CALL_SLACK_US = 300.0
+"""Placing parameters, looking for threads, copying results to where they are judged."""
 LONGEST_NAME = 100
 
 
@@ -44,6 +46,7 @@ class PythonWorker(Worker):
     ) -> None:
         super().__init__(process, channel, label)
         self._forbid = forbid
+        self.call_slack_us = CALL_SLACK_US
         self._watching = False
 
     def load(self, message: dict[str, Any], timeout: float) -> None:

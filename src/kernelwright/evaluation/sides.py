@@ -80,7 +80,7 @@ class RingSide:
             self.ring.poison(slot, POISONS[(self.blocks + slot) % 2])
         self.flush()
         ran = self.worker.go(self.deadline)
-        claimed_us = self.clocks.add(ran)
+        claimed_us = self.clocks.add(ran, self.worker.call_slack_us)
         self.after()
         self.blocks += 1
         return claimed_us

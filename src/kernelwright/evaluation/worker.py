@@ -45,6 +45,8 @@ class Worker:
         self.channel = channel
         self.label = label
         self.sandbox = Sandbox()
+        self.call_slack_us = 0.0
+        """What it does beside each call, uncounted, in the time that the verifier sees."""
         self.labels: dict[str, Any] = {}
         """What is worth telling about a candidate that passes."""
         self.until = math.inf

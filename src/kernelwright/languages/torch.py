@@ -81,7 +81,9 @@ class Torch:
         if known is not None:
             facts = known.facts
             build = Build(seconds=0, cached=True, binary=facts["binary"], compiler=here.version)
-            return BuildResult(Outcome.PASSED, build, library=known.library, worker="python")
+            return BuildResult(
+                Outcome.PASSED, build, library=known.library, symbols=(entry,), worker="python"
+            )
         started = time.monotonic()
         source = candidate.source.encode(errors="replace")
         facts, layers = _described(source, entry, limits, sandbox)
@@ -96,7 +98,14 @@ class Torch:
         )
         library = kept.put(name, source, {"binary": binary}).library if passed else None
         return BuildResult(
-            outcome, build, found.reason, found.hint, library, sandbox=layers, worker="python"
+            outcome,
+            build,
+            found.reason,
+            found.hint,
+            library,
+            symbols=(entry,) if passed else (),
+            sandbox=layers,
+            worker="python",
         )
 
     def notes(self) -> str:

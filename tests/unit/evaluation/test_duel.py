@@ -32,6 +32,7 @@ class Worker:
     """Claims as many microseconds a call as its entrant takes."""
 
     armed_for = None
+    call_slack_us = 0.0
 
     def __init__(self, owner, log):
         self.owner, self.log, self.closed, self.ring = owner, log, False, None

@@ -31,6 +31,7 @@ class Worker:
     """Claims a microsecond a call."""
 
     armed_for = None
+    call_slack_us = 0.0
     left_behind = staticmethod(lambda: None)
 
     def arm(self, order, deadline, whose, *, handicap):

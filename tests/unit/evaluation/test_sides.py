@@ -18,6 +18,7 @@ class Claims:
         self.ns, self.wall_ns, self.idle_ns, self.orders = ns, wall_ns, idle_ns, []
 
     armed_for = None
+    call_slack_us = 0.0
 
     def arm(self, order, deadline, whose, *, handicap):
         self.orders.append(list(order))
