@@ -25,7 +25,7 @@ from kernelwright.search.observer import Observer
 from kernelwright.search.replay import replay_run
 from kernelwright.search.summary import RunSummary, summarise
 from kernelwright.settings import Settings
-from kernelwright.verbs import base, setup
+from kernelwright.verbs import base, entrants, setup
 from kernelwright.verbs.audit_answer import AuditAnswer
 
 
@@ -47,6 +47,7 @@ def run(request: Request, *, observer: Observer | None = None) -> Answer:
         UserError: something is wrong or missing that the user can mend.
         JudgeError: the machinery broke; there is no verdict.
     """
+    entrants.must_name_a_run(request.run)
     settings = request.settings()
     with setup.store(settings, writable=False) as store:
         summary = summarise(store, store.run(request.run).id)

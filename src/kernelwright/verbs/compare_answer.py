@@ -173,7 +173,7 @@ class CompareAnswer(base.Answer):
         said = {
             Decision.FASTER: "B is faster than A",
             Decision.SLOWER: "B is slower than A",
-            Decision.SAME: "A and B are the same",
+            Decision.SAME: f"A and B are the same within {found.margin:.1%}",
             Decision.UNDECIDED: "undecided",
         }[Decision(found.decision)]
         lines = [f"decision   {said}: {text.ratio(found.ratio, found.low, found.high)}"]

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from kernelwright.search.addendum import confirm_run
 from kernelwright.search.observer import Observer
-from kernelwright.verbs import base, setup
+from kernelwright.verbs import base, entrants, setup
 from kernelwright.verbs.run_answer import RunAnswer
 
 
@@ -29,6 +29,7 @@ class Answer(RunAnswer):
 
 def run(request: Request, *, observer: Observer | None = None) -> Answer:
     """Confirm, with the threads, sandbox, compiler and seed that the run began with."""
+    entrants.must_name_a_run(request.run)
     settings = request.settings()
     with setup.store(settings) as store:
         found = store.run(request.run)

@@ -36,6 +36,19 @@ def is_file(word: str) -> bool:
     return "/" in word or "\n" in word or bool(Path(word).suffix) or Path(word).is_file()
 
 
+def must_name_a_run(word: str) -> None:
+    """Say what to do with a file where a run is wanted.
+
+    Raises:
+        UsageError: the word names a file.
+    """
+    if is_file(word):
+        raise UsageError(
+            f"{word} is a file, not a run",
+            hint=f"kernelwright evaluate TASK {word} --rung confirm judges a file as closely",
+        )
+
+
 def match(words: Sequence[str], task: str | None, threads: int | None, settings: Settings) -> Match:
     """What the words name.
 

@@ -235,3 +235,10 @@ def test_a_baseline_that_is_gone_matters_if_it_was_the_strongest():
 def test_from_python(run):
     assert kernelwright.audit_run("latest").verdict == "holds"
     assert kernelwright.open_run("latest").audit().verdict == "holds"
+
+
+def test_a_file_is_told_where_to_go(folder, capsys):
+    code, found = said(capsys, "audit good.cpp")
+    assert (code, found["error"]) == (2, "good.cpp is a file, not a run")
+    assert found["hint"].startswith("kernelwright evaluate TASK good.cpp --rung confirm")
+    assert FakeExecutor.made == []

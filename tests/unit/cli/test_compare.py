@@ -63,6 +63,8 @@ def test_exchanged_they_say_the_inverse_and_slower_is_exit_3(files, capsys):
 def test_the_same_is_no_failure(files, capsys):
     code, found = said(capsys, "compare good.cpp good.cpp --task twice")
     assert (code, found["overall"]["decision"]) == (0, "same")
+    main(["compare", "good.cpp", "good.cpp", "--task", "twice"])
+    assert "decision   A and B are the same within 1.0%: 1.00x" in capsys.readouterr().out
 
 
 def test_both_are_judged_before_they_meet(files, capsys):

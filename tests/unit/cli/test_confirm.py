@@ -127,3 +127,10 @@ def test_from_python(cut):
     assert (found.status, found.id) == ("improved", cut["run"])
     assert found.best is not None
     assert kernelwright.confirm_run("latest").status == "improved"
+
+
+def test_a_file_is_told_where_to_go(folder, capsys):
+    code, found = said(capsys, "confirm good.cpp")
+    assert (code, found["error"]) == (2, "good.cpp is a file, not a run")
+    assert found["hint"].startswith("kernelwright evaluate TASK good.cpp --rung confirm")
+    assert FakeExecutor.made == []
