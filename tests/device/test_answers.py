@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from kernelwright.checks.correctness import judge
 from kernelwright.checks.rounding import rounded
 from kernelwright.evaluation.answers import Answers
+from kernelwright.evaluation.hearing import hear
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.records.task import Task
 from kernelwright.tasks import contract, hostile, suites
@@ -103,3 +106,31 @@ def test_one_value_everywhere_is_one_sample(oracle):
     # A single sample of such an error is often ten times smaller than another.
     found = [error(secret) for secret in range(12)]
     assert max(found) < 4 * min(found)
+
+
+def test_what_misses_by_little_is_heard_again(oracle):
+    answers, case = asked(oracle, core("softmax"))
+    question = answers.base(case)
+    (plain,) = question.answers
+    lucky = replace(plain, e0_largest=plain.e0_largest / 8, e0_rms=plain.e0_rms / 8)
+    serial = oracle.truth(case, question.contents, ("serial",))["serial"]
+    got, at = serial[plain.name].astype(np.float32), int(plain.truth.argmax())
+    tolerance = answers.task.tolerance.model_copy(update={"ulps": 0.5})
+
+    def heard():
+        return hear(answers, replace(question, answers=[lucky]), plain.name, got, tolerance, 0)
+
+    got.reshape(-1)[at] += np.float32(2 * plain.e0_largest)
+    assert judge(got, lucky, tolerance) is not None
+    assert heard().compared.finding is None
+    assert heard().answer.e0_largest >= plain.e0_largest
+    got.reshape(-1)[at] += np.float32(40 * plain.e0_largest)
+    assert heard().compared.finding is not None
+
+
+def test_a_timed_call_is_held_to_errors_at_the_size_of_its_own_answer(oracle):
+    answers, case = asked(oracle, core("matmul"))
+    base = answers.base(case)
+    small = {name: 1e-3 * view for name, view in base.contents.items()}
+    (large,), (timed,) = base.answers, answers.timed(case, small).answers
+    assert timed.e0_largest == pytest.approx(1e-6 * large.e0_largest, rel=1e-3)

@@ -8,7 +8,18 @@ import pytest
 
 from kernelwright.verbs.run_answer import EXIT
 
-FIELDS = {"run", "task", "device", "status", "best", "counts", "spent", "files", "policy"}
+FIELDS = {
+    "run",
+    "task",
+    "device",
+    "status",
+    "best",
+    "counts",
+    "spent",
+    "files",
+    "policy",
+    "circumstances",
+}
 
 
 @pytest.fixture(scope="module")

@@ -182,6 +182,7 @@ class Arena:
 
     def close(self) -> None:
         """Release the descriptor; the mapping goes when the last view does."""
-        if self.descriptor >= 0:
-            os.close(self.descriptor)
-            self.descriptor = -1
+        # Forgotten first: an interrupt between the two lines must not close it twice.
+        descriptor, self.descriptor = self.descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)

@@ -20,6 +20,8 @@ IDLE_US = 300.0
 LOW = 0.1
 """On a busy machine a worker may wait to be woken in most blocks, whereas work that is hidden from
 its clock is there in all: a low quantile of the blocks tells them apart."""
+ENOUGH = 60
+"""Blocks after which a low quantile is no accident."""
 
 
 @dataclass
@@ -60,6 +62,16 @@ class Clocks:
         kinds = {"worker": self.claimed, "wall": self.wall, "cpu": self.cpu, "idle": self.idle}
         return {name: float(np.median(values)) for name, values in kinds.items()}
 
+    @property
+    def beyond_us(self) -> float:
+        """By how much the verifier saw more of a block than it may, at the low quantile."""
+        return float(np.quantile(np.subtract(self.excess, self.allowed), LOW))
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether more blocks would tell hidden work from a busy machine."""
+        return bool(self.excess) and len(self.excess) < ENOUGH and self.beyond_us > 0
+
     def check(self) -> None:
         """Compare the clocks.
 
@@ -68,8 +80,7 @@ class Clocks:
                 before anything was asked of it.
         """
         found = self.medians()
-        over = float(np.quantile(np.subtract(self.excess, self.allowed), LOW))
-        if over > 0:
+        if (over := self.beyond_us) > 0:
             worker, wall = found["worker"], found["wall"]
             reason = f"the worker claims {worker:.4g} us a call, the verifier saw {wall:.4g} us"
             evidence = {"worker_us": worker, "wall_us": wall, "beyond_allowed_us": over}

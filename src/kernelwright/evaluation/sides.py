@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from kernelwright.checks.answer import Answer
-from kernelwright.checks.correctness import Compared, compare, judge
+from kernelwright.checks.correctness import Compared, judge
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.errors import JudgeError, TaskError
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.arena import Array
 from kernelwright.evaluation.clocks import Clocks
+from kernelwright.evaluation.hearing import hear
 from kernelwright.evaluation.ring import POISONS, Ring
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.outcome import Outcome
@@ -24,6 +25,8 @@ SPARSE = 0.1
 """Share of the blocks in which few elements change; they are validated, always."""
 LATE_SECONDS = 0.1
 """How long a wrong output is given to become right, which tells deferred work from wrong work."""
+DOUBT_SECONDS = 5.0
+"""How long blocks are repeated when the clocks of a few disagree."""
 Note = Callable[[Case, Answer, Compared], None]
 
 
@@ -195,7 +198,10 @@ class CandidateSide(RingSide):
             self._inspect(slot, outputs)
 
     def finish(self) -> None:
-        """Make up for calls that were to be looked at but never ran."""
+        """Make up for calls that were to be looked at but never ran, and settle doubts."""
+        until = time.monotonic() + DOUBT_SECONDS
+        while self.clocks.doubtful and time.monotonic() < until:
+            self.block()
         for slot in self.order[: max(self._least - self.inspected, 0)]:
             self._inspect(slot, self._snapshot(slot))
 
@@ -223,16 +229,17 @@ class CandidateSide(RingSide):
         case = self.ring.case
         self.inspected += 1
         contents = self.ring.inputs.contents(slot)
-        for answer in self._answers.answer(case, contents, known=case.workload):
+        question = self._answers.timed(case, contents)
+        for name, got in outputs.items():
             poison = self.ring.poisons[slot]
-            compared = compare(outputs[answer.name], answer, self._tolerance, poison)
-            finding = compared.finding
+            heard = hear(self._answers, question, name, got, self._tolerance, poison)
+            finding = heard.compared.finding
             if finding is None:
-                self._note(case, answer, compared)
+                self._note(case, heard.answer, heard.compared)
             else:
                 time.sleep(LATE_SECONDS)
-                late = self.ring.output(slot, answer.name)
-                if judge(late, answer, self._tolerance, poison) is None:
+                late = self.ring.output(slot, name)
+                if judge(late, heard.answer, self._tolerance, poison) is None:
                     reason = "the output was right only some time after the call had returned"
                     raise Rejected(Finding(Outcome.DEFERRED_WORK, reason, finding.evidence))
                 reason = f"a timed call was wrong though earlier ones were right: {finding.reason}"

@@ -8,16 +8,16 @@ must be met exactly. Repeats: the same call again and again. Edges and hidden: o
 
 import hashlib
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
 import numpy as np
 
-from kernelwright.checks.correctness import judge
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.evaluation.arena import Array
 from kernelwright.evaluation.cases import Cases
+from kernelwright.evaluation.hearing import hear
 from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.evaluation.ring import POISONS, Ring
 from kernelwright.evaluation.trial import Trial
@@ -104,19 +104,19 @@ def _unstable(finding: Finding) -> Finding:
 def _repeats(trial: Trial, cases: Cases, rings: Rings) -> None:
     case = cases.smoke
     ring, question = rings(case, sealed=True), trial.answers.base(case)
-    answers = question.answers
     ring.inputs.fill(question.contents)
     seen: set[bytes] = set()
     for number in range(REPEATS):
         pattern = POISONS[number % 2]
         trial.again(ring, pattern)
-        outputs = [ring.output(0, answer.name) for answer in answers]
-        bits = _digest(outputs)
+        outputs = {item.name: ring.output(0, item.name) for item in case.outputs}
+        bits = _digest(outputs.values())
         if bits in seen:
             continue
         seen.add(bits)
-        for answer, got in zip(answers, outputs, strict=True):
-            if finding := judge(got, answer, trial.task.tolerance, pattern):
+        for name, got in outputs.items():
+            heard = hear(trial.answers, question, name, got, trial.task.tolerance, pattern)
+            if finding := heard.compared.finding:
                 reason = f"call {number + 1} of {REPEATS} alike ones was wrong: {finding.reason}"
                 raise Rejected(Finding(Outcome.NONDETERMINISTIC, reason, finding.evidence))
     trial.labels["distinct_results_in_40_repeats"] = len(seen)
@@ -125,7 +125,7 @@ def _repeats(trial: Trial, cases: Cases, rings: Rings) -> None:
         raise Rejected(Finding(Outcome.NONDETERMINISTIC, reason, {"distinct": len(seen)}))
 
 
-def _digest(outputs: list[Array]) -> bytes:
+def _digest(outputs: Iterable[Array]) -> bytes:
     total = hashlib.blake2b(digest_size=16)
     for output in outputs:
         total.update(np.ascontiguousarray(output).tobytes())

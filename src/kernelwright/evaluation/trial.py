@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from kernelwright.checks.answer import Answer
-from kernelwright.checks.correctness import Compared, compare, judge
+from kernelwright.checks.correctness import Compared, judge
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.evaluation.answers import Answers, Question
 from kernelwright.evaluation.arena import Array
+from kernelwright.evaluation.hearing import hear
 from kernelwright.evaluation.ring import POISONS, Ring
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.evaluation import Check
@@ -135,16 +136,17 @@ class Trial:
         pattern = POISONS[len(self.checks) % 2]
         try:
             self.call(own, question.contents, pattern)
-            for answer in question.answers if question.fair else ():
-                got = own.output(0, answer.name)
-                compared = compare(got, answer, self.task.tolerance, pattern)
-                if compared.finding:
+            for item in question.case.outputs if question.fair else ():
+                got = own.output(0, item.name)
+                heard = hear(self.answers, question, item.name, got, self.task.tolerance, pattern)
+                if finding := heard.compared.finding:
                     time.sleep(LATE_SECONDS)
-                    if judge(own.output(0, answer.name), answer, self.task.tolerance) is None:
-                        raise Rejected(_late(compared.finding))
-                    known = ring and self._stale(own, question, compared.finding, answer.name)
-                    raise Rejected(known or blame(compared.finding))
-                self.note(question.case, answer, compared)
+                    late = own.output(0, item.name)
+                    if judge(late, heard.answer, self.task.tolerance) is None:
+                        raise Rejected(_late(finding))
+                    known = ring and self._stale(own, question, finding, item.name)
+                    raise Rejected(known or blame(finding))
+                self.note(question.case, heard.answer, heard.compared)
             self._remember(own, question)
         except Rejected as rejection:
             raise Rejected(_at(rejection.finding, question.case)) from None

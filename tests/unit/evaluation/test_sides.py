@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kernelwright.checks.finding import Rejected
+from kernelwright.evaluation.clocks import Clocks
 from kernelwright.evaluation.report import Ran
 from kernelwright.evaluation.ring import Inputs, Ring
 from kernelwright.evaluation.sides import RingSide
@@ -98,3 +99,24 @@ def test_a_worker_is_armed_before_the_contents_of_its_block_exist():
     one.block()
     assert len(one.worker.orders) == 1
     assert (one.ring.inputs.contents(0)["x"] != before).any()
+
+
+def test_blocks_that_waited_on_a_busy_machine_are_outlived():
+    clocks = Clocks()
+    for wall in [9_000_000] * 10:
+        clocks.add(Ran((1000, 1000), wall))
+    assert clocks.doubtful
+    for wall in [100_000] * 50:
+        assert clocks.doubtful or clocks.beyond_us <= 0
+        clocks.add(Ran((1000, 1000), wall))
+    assert not clocks.doubtful
+    clocks.check()
+
+
+def test_work_that_is_hidden_in_every_block_is_found_however_many_there_are():
+    clocks = Clocks()
+    while not clocks.claimed or clocks.doubtful:
+        clocks.add(Ran((1000, 1000), 900_000))
+    with pytest.raises(Rejected) as caught:
+        clocks.check()
+    assert caught.value.finding.outcome is Outcome.CLOCK_DISAGREEMENT
