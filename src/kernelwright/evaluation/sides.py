@@ -218,7 +218,7 @@ class CandidateSide(RingSide):
             if judge(got, answer, self._tolerance, self.ring.poisons[slot]):
                 reason = "outputs were written after the call that they belong to had returned"
                 return Finding(Outcome.DEFERRED_WORK, reason, evidence)
-        reason = "the outputs of a call that was not made were written in another call"
+        reason = "outputs were written by no call of their own: in another, or late by an earlier"
         return Finding(Outcome.OUT_OF_BOUNDS, reason, evidence)
 
     def _snapshot(self, slot: int) -> dict[str, Array]:
