@@ -23,9 +23,10 @@ from kernelwright.candidates.tunables import Point, space
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.devices import detect
 from kernelwright.evaluation import stages
-from kernelwright.evaluation.answers import Answers, Question
+from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.cases import Cases
 from kernelwright.evaluation.oracle_client import Oracle
+from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.ring import Ring
 from kernelwright.evaluation.rivals import Rivals
 from kernelwright.evaluation.trial import Trial

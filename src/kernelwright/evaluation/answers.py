@@ -8,8 +8,7 @@ that: its question is asked again, with the honest errors of its very contents a
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from kernelwright.checks.rounding import BITS, rounded
 from kernelwright.evaluation.arena import Array, numpy_dtype
 from kernelwright.evaluation.honest_errors import HonestErrors, values
 from kernelwright.evaluation.oracle_client import Oracle
+from kernelwright.evaluation.question import Make, Question
 from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.records.task import Case, Shaped, Task
 from kernelwright.tasks import hostile, inputs
@@ -27,42 +27,10 @@ from kernelwright.tasks.fresh import Fresh
 MORE_DRAWS = 7
 STEADY_SECONDS = 3.0
 """After which no further draw is begun: a large workload has its price."""
-Make = Callable[[int], dict[str, Array]]
-"""Contents of one kind, by seed."""
 TRUTH_ONLY = ("truth",)
 NATIVE_ONLY = ("native",)
 HONEST = ("native", "serial")
 ALL_PARTS = ("truth", *HONEST)
-
-
-@dataclass(frozen=True)
-class Question:
-    """Contents shown to candidates, and what they should make of them."""
-
-    case: Case
-    contents: dict[str, Array]
-    answers: list[Answer]
-    key: str = ""
-    """Names its kind."""
-    make: Make | None = field(default=None, compare=False)
-    """Draws more of its kind."""
-
-    @property
-    def fair(self) -> bool:
-        """Whether honest evaluations are finite wherever the right answer is."""
-        return not any(answer.honest_misplaced for answer in self.answers)
-
-    def answer(self, name: str) -> Answer:
-        """That of one output."""
-        return next(one for one in self.answers if one.name == name)
-
-    def held_to(self, errors: HonestErrors) -> "Question":
-        """The same, with at least these errors taken for honest."""
-        return replace(self, answers=[errors.at(one) for one in self.answers])
-
-    def whole(self) -> "Question":
-        """The same, with equality demanded of outputs that every honest evaluation reproduced."""
-        return replace(self, answers=[replace(a, whole=a.reproduced) for a in self.answers])
 
 
 class Answers:

@@ -8,7 +8,8 @@ from kernelwright.checks.answer import Answer
 from kernelwright.checks.correctness import distance, share
 from kernelwright.checks.distance import Array, measure
 from kernelwright.checks.sensitivity import Seen
-from kernelwright.evaluation.answers import Answers, Question
+from kernelwright.evaluation.answers import Answers
+from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.records.task import Case, Tolerance
 

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from kernelwright.checks.answer import Answer
 from kernelwright.checks.correctness import Compared, compare
-from kernelwright.evaluation.answers import Answers, Question
+from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.arena import Array
+from kernelwright.evaluation.question import Question
 from kernelwright.records.task import Tolerance
 
 NEAR = 8.0

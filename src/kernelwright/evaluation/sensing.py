@@ -18,8 +18,9 @@ from kernelwright.checks.distance import Array, Errors
 from kernelwright.checks.rounding import lower_bits
 from kernelwright.checks.sensitivity import SEEDS_APART, Examined, Row, decide
 from kernelwright.errors import JudgeError
-from kernelwright.evaluation.answers import Answers, Question
+from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.draws import Draws, cast
+from kernelwright.evaluation.question import Question
 from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Case, Scalar, Shaped, Tolerance
 

@@ -15,9 +15,10 @@ import numpy as np
 from kernelwright.checks.answer import Answer
 from kernelwright.checks.correctness import Compared, judge
 from kernelwright.checks.finding import Finding, Rejected
-from kernelwright.evaluation.answers import Answers, Question
+from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.arena import Array
 from kernelwright.evaluation.hearing import hear
+from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.ring import POISONS, Ring
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.evaluation import Check

@@ -9,9 +9,9 @@ import pytest
 
 from kernelwright.checks.answer import make_answer
 from kernelwright.checks.finding import Finding, Rejected
-from kernelwright.evaluation.answers import Question
 from kernelwright.evaluation.duel import Duel, Opponent, RivalsSide, noises
 from kernelwright.evaluation.noise import TWINS
+from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.report import Ran
 from kernelwright.evaluation.ring import Inputs, Ring
 from kernelwright.evaluation.sides import CandidateSide, RingSide

@@ -1,0 +1,42 @@
+"""What a candidate is asked, and what it should answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from kernelwright.checks.answer import Answer
+from kernelwright.evaluation.arena import Array
+from kernelwright.evaluation.honest_errors import HonestErrors
+from kernelwright.records.task import Case
+
+Make = Callable[[int], dict[str, Array]]
+"""Contents of one kind, by seed."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Contents shown to candidates, and what they should make of them."""
+
+    case: Case
+    contents: dict[str, Array]
+    answers: list[Answer]
+    key: str = ""
+    """Names its kind."""
+    make: Make | None = field(default=None, compare=False)
+    """Draws more of its kind."""
+
+    @property
+    def fair(self) -> bool:
+        """Whether honest evaluations are finite wherever the right answer is."""
+        return not any(answer.honest_misplaced for answer in self.answers)
+
+    def answer(self, name: str) -> Answer:
+        """That of one output."""
+        return next(one for one in self.answers if one.name == name)
+
+    def held_to(self, errors: HonestErrors) -> "Question":
+        """The same, with at least these errors taken for honest."""
+        return replace(self, answers=[errors.at(one) for one in self.answers])
+
+    def whole(self) -> "Question":
+        """The same, with equality demanded of outputs that every honest evaluation reproduced."""
+        return replace(self, answers=[replace(a, whole=a.reproduced) for a in self.answers])
