@@ -53,11 +53,7 @@ ENDINGS = {
 CODES = (
     (0, "done; for `optimize`: a confirmed improvement, or nothing left to win"),
     (1, "a fault of ours"),
-    (
-        2,
-        "usage, something to install, to allow or to make room for, or a control of the judge "
-        "that fails on this machine; a hint says what",
-    ),
+    (2, "usage, something to install, allow or make room for, a failed control; a hint says what"),
     (3, "finished, but the answer is no"),
     (4, "a budget ended before any candidate was confirmed"),
     (130, "interrupted; a run can be resumed"),
