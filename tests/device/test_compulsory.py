@@ -117,3 +117,8 @@ def test_a_confirm_rejects_it(court):
     assert found.outcome is Outcome.IMPLAUSIBLY_FAST, found.reason
     assert found.evidence["compulsory_bytes"] > found.evidence["cache_bytes"]
     assert not found.measurements
+
+
+def test_a_session_can_be_opened_without_controls(court):
+    assert court.session.controls
+    assert court.executor.open(court.task, controls=False).controls is None

@@ -69,16 +69,15 @@ def prove(twins: Twins, noise: Noise, nothing: Nothing) -> tuple[SessionControl,
 
 
 def against_itself(noise: Noise) -> SessionControl:
-    """The margin that the A/A comparisons of this session gave."""
+    """How far the A/A comparisons of this session were from saying *same*."""
     half = noise.half_width * math.sqrt(noise.pairs / LAST_LOOK)
-    margin = noise.margin(LAST_LOOK)
     return SessionControl(
         name="against itself",
         verdict="held" if half <= WIDE else "too noisy",
-        said=f"it differs from twins of itself by {math.expm1(noise.between):.1%} at most; "
-        f"nothing below {margin:.1%} is called faster or slower",
+        said=f"the baseline differs from twins of itself by {math.expm1(noise.between):.1%} at "
+        f"most, give or take {math.expm1(half):.1%} after {LAST_LOOK} pairs",
         value=math.exp(noise.between),
-        limit=margin,
+        limit=noise.margin(LAST_LOOK),
         pairs=noise.pairs,
         seconds=0.0,
     )

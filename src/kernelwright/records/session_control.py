@@ -18,7 +18,8 @@ class SessionControl(Record):
     value: float
     """A ratio of times, the baseline's over its twin's; for the no-op, microseconds."""
     limit: float
-    """The margin, or for the no-op the most microseconds."""
+    """The margin at as many pairs in one place, or for the no-op the most microseconds; what a
+    baseline shows against itself is said for 300 pairs, the most of a usual look."""
     pairs: int = 0
     """Pairs, or for the no-op blocks, that were measured."""
     seconds: float
