@@ -23,6 +23,9 @@ from kernelwright.devices import detect
 MIB = 1 << 20
 RECENT_SECONDS = 900
 SMALL_BYTES = MIB
+LEAST_READS = 200
+READ_SECONDS = 0.1
+"""Who is disturbed in all reads would take honest kernels for impossible ones."""
 WRITES_MIB = (1, 2, 4, 8, 16, 32, 64)
 MOST_CACHE = 64 * MIB
 SETTLED = 0.75
@@ -100,13 +103,12 @@ def _path(threads: int, folder: Path) -> Path:
 
 
 def _warm_read(code: Any, nbytes: int) -> float:
-    """The best of many reads of so many bytes."""
+    """The best of many reads of so many bytes, over several turns of a scheduler."""
     buffer, total = _buffer(nbytes), ctypes.c_float()
-    source = ctypes.c_void_p(buffer.ctypes.data)
-    reads = [
-        code.read_seconds(source, ctypes.c_int64(nbytes), ctypes.byref(total)) for _ in range(200)
-    ]
-    return float(nbytes / min(reads) / 1e9)
+    source, began, reads = ctypes.c_void_p(buffer.ctypes.data), time.monotonic(), list[float]()
+    while len(reads) < LEAST_READS or time.monotonic() - began < READ_SECONDS:
+        reads.append(code.read_seconds(source, ctypes.c_int64(nbytes), ctypes.byref(total)))
+    return nbytes / min(reads) / 1e9
 
 
 def _rate(code: Any) -> float:

@@ -6,6 +6,7 @@ that is masked, does not. The oracle is asked only about a time that would be to
 inputs counted, so an honest kernel costs nothing here.
 """
 
+import itertools
 import math
 from collections.abc import Mapping
 
@@ -25,6 +26,8 @@ from kernelwright.records.task import Case, Shaped, Task
 PROBES = 8
 """Elements of an input that must each change an output: if less than half of it mattered, all of
 them would by luck in one case of 256."""
+SPOTS = 32
+"""Elements that are looked at for one that another draw has otherwise; few may differ."""
 NOTHING = 1e-12
 """Share of the largest output below which a difference may be the reference's own rounding."""
 FULL_RATE = ("float32", "float64")
@@ -65,12 +68,17 @@ class Compulsory:
         other = self._answers.draw(case, self._answers.seed("matters", case.workload))[item.name]
         mine = base.contents[item.name]
         dice = np.random.default_rng(self._answers.seed("where", case.workload, item.name))
-        for part in np.array_split(np.arange(mine.size), PROBES):
-            differing = part[other.reshape(-1)[part] != mine.reshape(-1)[part]]
-            if not differing.size:
+        for first, end in itertools.pairwise(
+            mine.size * part // PROBES for part in range(PROBES + 1)
+        ):
+            if first == end:
+                return False
+            spots = dice.integers(first, end, SPOTS)
+            places = (np.unravel_index(spot, mine.shape) for spot in spots)
+            at = next((place for place in places if mine[place] != other[place]), None)
+            if at is None:
                 return False
             changed = mine.copy()
-            at = np.unravel_index(dice.choice(differing), mine.shape)
             changed[at] = other[at]
             if not self._changes(case, {**base.contents, item.name: changed}):
                 return False
