@@ -7,9 +7,11 @@ from contextlib import nullcontext
 import pytest
 
 from kernelwright.candidates.fingerprint import make_candidate
+from kernelwright.errors import ControlError
 from kernelwright.evaluation import pipeline
 from kernelwright.evaluation.aftermath import Aftermath
-from kernelwright.evaluation.verifier import Verifier
+from kernelwright.evaluation.channel import ChannelError
+from kernelwright.evaluation.verifier import Verifier, serve
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import JudgeJob
 from kernelwright.records.outcome import Outcome
@@ -62,3 +64,26 @@ def test_after_a_kill_the_cores_are_felt_and_the_next_verdict_says_what_was_left
 def test_nothing_is_said_where_nobody_was_killed(judged):
     assert judged(Outcome.WRONG_VALUES, 1.0) == {"a": 1}
     assert judged(Outcome.PASSED, 1.0) == {"a": 1}
+
+
+def test_a_control_that_fails_is_told_by_its_name():
+    class Failing:
+        def open(self, message):
+            raise ControlError("no verdict can be given", hint="try again")
+
+    class Wire:
+        asked, told = False, None
+
+        def receive(self):
+            if self.asked:
+                raise ChannelError("gone")
+            self.asked = True
+            return {"do": "open"}, []
+
+        def reply(self, message, answer):
+            self.told = answer
+
+    wire = Wire()
+    serve(wire, Failing())
+    said = {"error": "ControlError", "message": "no verdict can be given", "hint": "try again"}
+    assert wire.told == said
