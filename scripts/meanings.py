@@ -29,7 +29,8 @@ MEANING = {
     Outcome.TAMPERING: "the candidate meddled with the judge",
     Outcome.KERNEL_DID_NOT_RUN: "the result did not come from the candidate's own kernel",
     Outcome.OUT_OF_BOUNDS: "bytes beside a tensor were overwritten",
-    Outcome.IMPLAUSIBLY_FAST: "faster than the device can move the compulsory bytes",
+    Outcome.IMPLAUSIBLY_FAST: "at a confirm: less time than any right kernel needs to move what it "
+    "must, or for the operations that the task proves necessary",
     Outcome.INSENSITIVE_TASK: "the task's own comparison would accept a wrong answer",
     Outcome.CRASHED: "the process died by a signal, which is named, or broke off",
     Outcome.OUT_OF_MEMORY: "memory ran out, by the limit's or the system's own word",
@@ -52,7 +53,7 @@ ENDINGS = {
 CODES = (
     (0, "done; for `optimize`: a confirmed improvement, or nothing left to win"),
     (1, "a fault of ours"),
-    (2, "usage, or something to install, to allow or to make room for; a hint says what"),
+    (2, "usage, something to install, allow or make room for, a failed control; a hint says what"),
     (3, "finished, but the answer is no"),
     (4, "a budget ended before any candidate was confirmed"),
     (130, "interrupted; a run can be resumed"),

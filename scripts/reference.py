@@ -118,16 +118,12 @@ def outcomes() -> str:
     judged = [
         (f"`{one.value}`", MEANING[one], ", ".join(f"`{place}`" for place in given[one.name]))
         for one in Outcome
-        if one.name in given
     ]
-    later = [(f"`{one.value}`", MEANING[one]) for one in Outcome if one.name not in given]
     parts = [
         MARK,
         "# Outcomes, decisions, endings\n",
         first,
         rows(("outcome", "meaning", "given by"), judged),
-        "Reserved, and given by no check of this version:\n",
-        rows(("outcome", "meaning"), later),
         "## Decisions\n",
         "What the interval of a ratio (baseline's time / candidate's time) allows one to say.\n",
         rows(("decision", "when"), [(f"`{one.value}`", DECIDED[one]) for one in Decision]),

@@ -34,7 +34,7 @@ class FakeExecutor:
         self._answers = deque()
         FakeExecutor.made.append(self)
 
-    def open(self, task, known=None):
+    def open(self, task, known=None, *, controls=True):
         self.task = task
         return samples.session()
 

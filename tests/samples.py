@@ -11,6 +11,7 @@ from kernelwright.records.measurement import Comparison, Measurement, Roofline, 
 from kernelwright.records.outcome import Decision, Outcome
 from kernelwright.records.run import Budget, Run, RunSpec, Spent
 from kernelwright.records.rung import Rung
+from kernelwright.records.session_control import SessionControl
 from kernelwright.records.task import Reference, Task
 from kernelwright.search.summary import Counts, RunSummary
 
@@ -66,6 +67,15 @@ def comparison(baseline="numpy", ratio=2.0, workload="cpu-4096", decision=Decisi
     )
 
 
+def controls():
+    planted = {"name": "planted slower", "verdict": "too noisy", "value": 0.9, "limit": 0.073}
+    nothing = {"name": "no-op", "verdict": "held", "value": 0.8, "limit": 90.0}
+    return (
+        SessionControl(**planted, said="too noisy to tell 10%: margin 7.3%", seconds=0.5),
+        SessionControl(**nothing, said="0.80 us", seconds=0.1),
+    )
+
+
 def evaluation(who, rung=Rung.CONFIRM, comparisons=None):
     times = Times(median=50.0, p20=49.0, p80=52.0, min=48.0, n=100)
     return Evaluation(
@@ -90,6 +100,7 @@ def evaluation(who, rung=Rung.CONFIRM, comparisons=None):
         ),
         sandbox=Sandbox(active=("rlimits", "landlock"), unavailable=("pid namespace",)),
         environment={"device": "cpu: Test 9000", "python": "3.11.2"},
+        controls=controls(),
         seconds=3.0,
         device_seconds=2.0,
     )

@@ -3,10 +3,11 @@
 ::
 
     KernelwrightError              exit 1: a fault of ours
-    ├── JudgeError                 the judging machinery broke (a verifier died, a control failed)
+    ├── JudgeError                 the judging machinery broke (a verifier died)
     └── UserError                  exit 2: the user must change or install something
         ├── UsageError             an argument or a combination of arguments is wrong
         ├── PrerequisiteError      something is missing on this machine
+        ├── ControlError           this machine fails a control of the judge now: no verdict
         ├── TaskError              a task cannot be read, or its reference does not work
         ├── HeaderError            a candidate's header cannot be read
         └── StoreError             the store cannot be opened, read or written
@@ -49,6 +50,10 @@ class UsageError(UserError):
 
 class PrerequisiteError(UserError):
     """Something that must be installed or allowed is missing."""
+
+
+class ControlError(UserError):
+    """A control of a session failed twice, so that no verdict of it could be believed."""
 
 
 class TaskError(UserError):

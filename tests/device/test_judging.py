@@ -28,13 +28,26 @@ def test_the_session_names_every_baseline_or_why_it_is_missing(court):
     assert court.session.strongest in found
 
 
+CONTROLS = {"against itself", "planted slower", "no-op"}
+
+
+def test_the_session_tested_its_judge_first(court):
+    found = {one.name: one for one in court.session.controls}
+    assert set(found) == CONTROLS
+    assert found["no-op"].verdict == "held"
+    assert found["planted slower"].verdict in ("held", "too noisy")
+    assert 0.8 < found["planted slower"].value < 1.0 or found["planted slower"].limit > 0.04
+
+
 @pytest.mark.parametrize("plan", [judging.DRAFT, judging.SCREEN, judging.FULL, judging.CONFIRM])
 def test_an_honest_candidate_passes_every_rung(court, plan):
     found = court.judge(judging.LOOP, plan)
     assert found.outcome is Outcome.PASSED, (found.reason, found.evidence)
     assert found.build is not None
     assert len(found.build.binary) == 64
+    assert not found.quarantined
     if plan.rung > Rung.DRAFT:
+        assert {one.name for one in found.controls} == CONTROLS
         assert found.measurements[0].time_us.median > 0
         assert found.comparisons[0].baseline == court.session.strongest or plan is judging.CONFIRM
 

@@ -39,19 +39,20 @@ def floor(read_bytes: int, written_bytes: int, operations: float, peaks: Peaks) 
 
 
 WARM_SLACK = 1.5
-"""How much faster than the best warm read that was measured anything may seem to be."""
+"""How much faster than the fastest read that was measured anything may seem to be."""
 
 
 def impossible(nbytes: int, least_operations: float, peaks: Peaks) -> float:
     """Microseconds below which no honest kernel can be, whatever its caches hold.
 
     Args:
-        nbytes: compulsory bytes, each input and output once.
+        nbytes: compulsory bytes, each input and output once; as many as the last cache holds may
+            be there already.
         least_operations: a proven minimum; 0 if there is none, since a better algorithm than the
             obvious one is no fraud.
         peaks: of the device, with as many threads.
     """
-    by_bytes = nbytes / (WARM_SLACK * peaks.warm_read_gbps * 1e3)
+    by_bytes = max(nbytes - peaks.cache_bytes, 0) / (WARM_SLACK * peaks.fastest_gbps * 1e3)
     by_rate = least_operations / (WARM_SLACK * peaks.rate_gflops * 1e3)
     return max(by_bytes, by_rate)
 

@@ -6,32 +6,33 @@ does not work: a task that cannot be answered cannot be judged.
 
 import math
 import time
+from pathlib import Path
 
 from kernelwright.checks.sensitivity import InsensitiveTask
-from kernelwright.devices import detect, roofline
+from kernelwright.devices import detect
 from kernelwright.devices.measured import Peaks
 from kernelwright.errors import PrerequisiteError
-from kernelwright.evaluation import noise
 from kernelwright.evaluation.answers import Answers
-from kernelwright.evaluation.arena import numpy_dtype
+from kernelwright.evaluation.block import calls_a_block
 from kernelwright.evaluation.cases import on_cpu
+from kernelwright.evaluation.compulsory import Compulsory, floor
 from kernelwright.evaluation.first_times import Unusable, first_times
 from kernelwright.evaluation.flush import Flush
+from kernelwright.evaluation.noise import measure_noise
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.ring import Inputs, Ring
 from kernelwright.evaluation.rivals import Rivals
 from kernelwright.evaluation.sensing import sense
+from kernelwright.evaluation.session_controls import Nothing, prove
 from kernelwright.evaluation.sides import RingSide, RivalSide
+from kernelwright.evaluation.twins import twins
 from kernelwright.evaluation.worker import Worker
-from kernelwright.expressions import evaluate
 from kernelwright.records.job import BaselineTime, Session
 from kernelwright.records.sensitivity import Sensitivity
-from kernelwright.records.task import Case, Shaped, Task
+from kernelwright.records.session_control import SessionControl
+from kernelwright.records.task import Case, Task
 from kernelwright.timing.statistics import Noise
 
-BLOCK_US = 6000.0
-MOST_SLOTS = 5
-RING_BYTES = 512 << 20
 BLOCK_SECONDS = 120.0
 ANSWER_SECONDS = 600.0
 """What the reference may take to answer, all questions of a session's opening, or of a look."""
@@ -74,26 +75,35 @@ class Bench:
         self.missing: dict[str, str] = {}
         self.noises: dict[str, Noise] = {}
         """Of the baselines that candidates were compared with."""
+        self.controls: dict[str, tuple[SessionControl, ...]] = {}
+        """By the same baselines; empty if the session was opened without."""
+        self.compulsory = Compulsory(self.answers, peaks)
         self.strongest = ""
         self.noop_us = 0.0
         self.sensitivity: Sensitivity | None = None
         self._rings: dict[tuple[str, str], Ring] = {}
         self._inputs: dict[str, Inputs] = {}
         self._slots: dict[str, int] = {}
+        self._nothing: Nothing | None = None
 
-    def open(self, wanted: tuple[str, ...], known: Sensitivity | None = None) -> Session:
+    def open(
+        self, wanted: tuple[str, ...], known: Sensitivity | None = None, noop: Path | None = None
+    ) -> Session:
         """Check the reference and the task, time the baselines named, measure the noise.
 
         Args:
             wanted: names of baselines.
             known: what the task's comparison was seen to tell apart, if that was seen before.
+            noop: a library that does nothing, for the controls; None: they are left out.
 
         Raises:
             InsensitiveTask: the task's own comparison would accept a wrong answer.
+            ControlError: a control failed twice.
             TaskError: the reference does not work.
             PrerequisiteError: no baseline can be run.
         """
         self.oracle.until = time.monotonic() + ANSWER_SECONDS
+        self._nothing = Nothing(noop, self.cases.smoke) if noop else None
         self._admit(known)
         for case in (self.cases.smoke, *self.cases.timed):
             self.answers.base(case)
@@ -117,6 +127,7 @@ class Bench:
         """The baseline to compare with, its noise known: the one named, or else the strongest.
 
         Raises:
+            ControlError: a control failed twice with it.
             PrerequisiteError: it cannot be had here.
             TaskError: it broke.
         """
@@ -125,12 +136,16 @@ class Bench:
             why = self.missing.get(name, "nobody knows it")
             raise PrerequisiteError(f"there is no baseline {name} here: {why}")
         if name not in self.noises:
-            self.noises[name] = noise.measure_noise(self, name, self.cases.timed[0])
+            with twins(self, name, self.cases.timed[0]) as more:
+                found = measure_noise(more)
+                if self._nothing is not None:
+                    self.controls[name] = prove(more, found, self._nothing)
+            self.noises[name] = found
         return name
 
     def session(self) -> Session:
         """The record of what was found out."""
-        floors = {case.workload: self.floor(case) for case in self.cases.timed}
+        floors = {one.workload: floor(self.task, one, self.peaks) for one in self.cases.timed}
         known = (*self.times, *self.missing)
         return Session(
             baselines=tuple(
@@ -149,13 +164,8 @@ class Bench:
             floor_us={name: floor.us for name, floor in floors.items()},
             bound={name: floor.bound for name, floor in floors.items()},
             sensitivity=self.sensitivity,
+            controls=self.controls.get(self.strongest),
         )
-
-    def floor(self, case: Case) -> roofline.Floor:
-        """The roofline floor of one workload."""
-        flops = self.task.work.flops
-        operations = evaluate(flops, case.axes) if flops else 0.0
-        return roofline.floor(_bytes(case.inputs), _bytes(case.outputs), operations, self.peaks)
 
     def ring(self, case: Case, owner: str = "candidate") -> Ring:
         """The buffers for timing one workload, of the candidate or of the rival.
@@ -252,19 +262,9 @@ class Bench:
         """Calls a block, by the fastest baseline: a candidate may be faster still."""
         for case in (*self.cases.timed, self.cases.smoke):
             fastest = min(times[case.workload] for times in self.times.values())
-            self._slots[case.workload] = _slots(fastest, self.ring(case, "rival").nbytes)
+            self._slots[case.workload] = calls_a_block(fastest, self.ring(case, "rival").nbytes)
             self.move(case)
 
     def _overall(self, name: str) -> float:
         """Sum of log times over the timed workloads: orders baselines by geometric mean."""
         return sum(math.log(self.times[name][case.workload]) for case in self.cases.timed)
-
-
-def _bytes(tensors: tuple[Shaped, ...]) -> int:
-    return sum(math.prod(item.shape) * numpy_dtype(item.dtype).itemsize for item in tensors)
-
-
-def _slots(call_us: float, nbytes: int) -> int:
-    """Calls a block needs to last, within memory."""
-    wanted = min(MOST_SLOTS, math.ceil(BLOCK_US / max(call_us, 1.0)))
-    return max(1, min(wanted, RING_BYTES // max(nbytes, 1)))

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernelwright.checks.finding import Rejected
 from kernelwright.evaluation.entrant import Entrant
 from kernelwright.evaluation.host import Host
-from kernelwright.evaluation.sides import RingSide, broken
+from kernelwright.evaluation.sides import RingSide
 from kernelwright.evaluation.trial import LEAST_DEADLINE
-from kernelwright.evaluation.worker import Worker
+from kernelwright.evaluation.twins import Twins
 from kernelwright.records.task import Case
 from kernelwright.timing.protocol import Pairs, measure
 from kernelwright.timing.statistics import Interval, Noise, bootstrap_median
@@ -20,34 +19,15 @@ MOST_PAIRS = 20
 LEAST_PAIRS = 8
 TWINS = 3
 SECONDS = 4.0
-BIND_SECONDS = 300.0
 
 
-def measure_noise(host: Host, name: str, case: Case) -> Noise:
+def measure_noise(twins: Twins) -> Noise:
     """Compare a baseline with twins of itself, each in a process and memory of its own.
 
     Raises:
-        TaskError: the baseline broke.
+        Rejected: the baseline broke.
     """
-    found: list[tuple[Interval, int]] = []
-    twin: Worker | None = None
-    try:
-        for number in range(TWINS):
-            # One that imports a framework takes seconds to start: it moves instead.
-            if twin is None or name == "loop":
-                if twin is not None:
-                    twin.close()
-                twin = host.rivals.twin(name, host.ring(case))
-            else:
-                twin.bind(host.ring(case), BIND_SECONDS)
-            found.append(_against_itself(host, name, case, twin, number))
-            host.move(case)
-    except Rejected as rejection:
-        raise broken(rejection.finding) from rejection
-    finally:
-        if twin is not None:
-            twin.close()
-    return _noise(found)
+    return _noise([_compared(*twins.sides(), number) for number in range(TWINS)])
 
 
 def candidates_noise(host: Host, entrant: Entrant, case: Case) -> Noise:
@@ -77,13 +57,6 @@ def _noise(found: Sequence[tuple[Interval, int]]) -> Noise:
         pairs=min(pairs for _, pairs in found),
         between=max(abs(interval.median) for interval, _ in found),
     )
-
-
-def _against_itself(
-    host: Host, name: str, case: Case, twin: Worker, number: int
-) -> tuple[Interval, int]:
-    one = host.rival_side(name, case, host.answers.seed("noise", number))
-    return _compared(host.side(twin, host.ring(case), one.secret), one, number)
 
 
 def _compared(other: RingSide, one: RingSide, number: int) -> tuple[Interval, int]:

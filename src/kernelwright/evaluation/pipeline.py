@@ -9,6 +9,7 @@ from kernelwright.devices.roofline import roofline
 from kernelwright.evaluation import stages
 from kernelwright.evaluation.bench import ANSWER_SECONDS, Bench
 from kernelwright.evaluation.cases import Cases
+from kernelwright.evaluation.compulsory import floor
 from kernelwright.evaluation.entrant import Entrant
 from kernelwright.evaluation.stopwatch import Stopwatch
 from kernelwright.evaluation.trial import Trial
@@ -33,11 +34,12 @@ def judge(
             the judging too, with ``side`` in the evidence.
 
     Raises:
-        PrerequisiteError: the baseline that the job names cannot be had here.
+        ControlError: the judge fails a control with the baseline that the job names.
+        PrerequisiteError: that baseline cannot be had here.
         TaskError: the reference or a baseline fails.
         JudgeError: the machinery broke.
     """
-    bench.against(job.against)  # before the candidate comes: it may have to be measured
+    against = bench.against(job.against)  # before the candidate comes: it may have to be measured
     started = time.monotonic()
     bench.oracle.until = started + ANSWER_SECONDS
     trial: Trial | None = None
@@ -77,6 +79,7 @@ def judge(
         roofline=_roofline(bench, measurements) if passed else None,
         sandbox=trial.worker.sandbox if trial else Sandbox(),
         environment=bench.session().environment,
+        controls=bench.controls.get(against, ()) if job.plan.looks else (),
         seconds=spent,
         device_seconds=spent,
         seed=job.seed,
@@ -118,5 +121,5 @@ def _roofline(bench: Bench, measurements: list[Measurement]) -> Roofline | None:
     main = bench.cases.timed[0]
     for measured in measurements:
         if measured.workload == main.workload:
-            return roofline(bench.floor(main), measured.time_us.median)
+            return roofline(floor(bench.task, main, bench.peaks), measured.time_us.median)
     return None

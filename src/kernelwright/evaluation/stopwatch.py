@@ -2,14 +2,17 @@
 
 import time
 
+from kernelwright.checks.finding import Rejected
 from kernelwright.errors import JudgeError
 from kernelwright.evaluation.bench import Bench
 from kernelwright.evaluation.duel import Duel, Opponent, noises
 from kernelwright.evaluation.entrant import Entrant
 from kernelwright.evaluation.places import Places
 from kernelwright.evaluation.trial import Trial
+from kernelwright.records.evaluation import QUARANTINED
 from kernelwright.records.job import JudgeJob
 from kernelwright.records.measurement import Comparison, Measurement
+from kernelwright.records.rung import Rung
 from kernelwright.records.task import Case
 from kernelwright.timing.protocol import Pairs, compare, comparison
 from kernelwright.timing.statistics import Noise, summarize
@@ -63,6 +66,16 @@ class Stopwatch:
                 self._against_baselines(case)
             else:
                 self._against_rival(case, self._opponent)
+            self._must_be_possible(case, self.measurements[-1].time_us.median)
+
+    def _must_be_possible(self, case: Case, time_us: float) -> None:
+        """Below a confirm a time that cannot be is a label, and its candidate's case for one."""
+        found = self._bench.compulsory.implausible(case, time_us)
+        if found is None:
+            return
+        if self._job.plan.rung is Rung.CONFIRM:
+            raise Rejected(found)
+        self._trial.labels[QUARANTINED] = {"workload": case.workload, **found.evidence}
 
     def close(self) -> None:
         """End the rival's process."""

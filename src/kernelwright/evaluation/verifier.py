@@ -26,6 +26,7 @@ from kernelwright.devices.conditions import BEFORE_S, Watch
 from kernelwright.devices.measured import Peaks
 from kernelwright.errors import JudgeError, KernelwrightError, scarce
 from kernelwright.evaluation import ceiling, pipeline
+from kernelwright.evaluation.aftermath import Aftermath
 from kernelwright.evaluation.bench import Bench
 from kernelwright.evaluation.channel import Channel, ChannelError
 from kernelwright.evaluation.entrant import Entrant
@@ -54,6 +55,7 @@ class Verifier:
         self.folder = folder
         self.bench: Bench | None = None
         self.entrants: Entrants | None = None
+        self.aftermath: Aftermath | None = None
         self.threads = 1
 
     def open(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -61,18 +63,22 @@ class Verifier:
         self.threads = message["threads"]
         task = Task.model_validate(message["task"])
         self.close()
+        self.aftermath = Aftermath()
         loop = Path(message["loop"]) if message["loop"] else None
         rivals = Rivals(task, loop, self.threads, self.folder, Path(message["cache"]))
         peaks, flush = self._peaks(Path(message["peaks"]), rivals, Path(message["cache"]))
         secret = secrets.randbits(62)
         self.bench = Bench(task, Oracle(), rivals, peaks, flush, self.threads, secret)
         self.bench.oracle.load(task)
-        self.bench.noop_us = self._noop(Path(message["noop"]))
+        noop = Path(message["noop"])
+        self.bench.noop_us = self._noop(noop)
         self.entrants = Entrants(self.bench, self.folder)
         known = message["sensitivity"] and Sensitivity.model_validate(message["sensitivity"])
         watch = Watch(BEFORE_S)
         try:
-            session = self.bench.open(tuple(message["baselines"]), known)
+            session = self.bench.open(
+                tuple(message["baselines"]), known, noop if message["controls"] else None
+            )
         except InsensitiveTask as refusal:
             return {"insensitive": refusal.found.model_dump(mode="json")}
         change = {"conditions": watch.conditions()}
@@ -80,9 +86,10 @@ class Verifier:
 
     def judge(self, message: dict[str, Any]) -> dict[str, Any]:
         """Judge one built candidate at one rung."""
-        if self.bench is None or self.entrants is None:
+        if self.bench is None or self.entrants is None or self.aftermath is None:
             raise KernelwrightError("a candidate came before its task")
         job = JudgeJob.model_validate(message["job"])
+        labels = self.aftermath.labels()
         with contextlib.ExitStack() as stack:
             mine = stack.enter_context(
                 _entered(self.entrants, job, job.candidate, message["built"])
@@ -93,7 +100,11 @@ class Verifier:
                 rival = stack.enter_context(entered)
             watch = _watch(job.plan.rung)
             evaluation = pipeline.judge(job, self.bench, mine, rival)
-        change = {"conditions": watch.conditions() if watch else None}
+        change = {
+            "conditions": watch.conditions() if watch else None,
+            "evidence": {**evaluation.evidence, **labels},
+        }
+        self.aftermath.ended(evaluation.outcome)
         return {"evaluation": evaluation.model_copy(update=change).model_dump(mode="json")}
 
     def _peaks(self, library: Path, rivals: Rivals, cache: Path) -> tuple[Peaks, Flush]:

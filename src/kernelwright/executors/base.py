@@ -23,18 +23,22 @@ class Executor(Protocol):
     """Whether it has no device and repeats itself exactly: given the same jobs, the same answers
     in the same order. A resumed run then drives it again from the beginning."""
 
-    def open(self, task: Task, known: Sensitivity | None = None) -> Session:
+    def open(
+        self, task: Task, known: Sensitivity | None = None, *, controls: bool = True
+    ) -> Session:
         """Make ready to judge candidates of ``task``: start processes, time the baselines.
 
         Args:
             task: what will be judged.
             known: what the task's comparison was seen to tell apart, if that was seen before;
                 the session says it for the next time.
+            controls: whether the judge is tested first; not where nothing dearer than a smoke
+                look is to come.
 
         Raises:
             InsensitiveTask: the task's own comparison would accept a wrong answer.
+            ControlError: a control failed, so no verdict can be given here now.
             UserError: the task's reference fails, or something is missing on the machine.
-            JudgeError: a control failed, so no verdict can be given here.
         """
 
     def capacity(self, rung: Rung) -> int:

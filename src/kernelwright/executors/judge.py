@@ -80,6 +80,8 @@ class Judge:
         libraries: dict[str, str],
         baselines: tuple[str, ...],
         known: Sensitivity | None = None,
+        *,
+        controls: bool = True,
     ) -> Session:
         """Load the task, time the baselines.
 
@@ -88,9 +90,11 @@ class Judge:
             libraries: paths of ``peaks``, ``noop`` and ``loop`` (empty if there is none).
             baselines: names of the rivals to time.
             known: what the task's comparison was seen to tell apart, if that was seen before.
+            controls: whether the judge is tested first.
 
         Raises:
             InsensitiveTask: the task's own comparison would accept a wrong answer.
+            ControlError: a control failed.
             UserError: the task's reference fails, or something is missing.
             JudgeError: the verifier died.
         """
@@ -101,6 +105,7 @@ class Judge:
             "cache": str(self.cache),
             "baselines": list(baselines),
             "sensitivity": known.model_dump(mode="json") if known else None,
+            "controls": controls,
             **libraries,
         }
         answer = self._ask(message, OPEN_SECONDS)

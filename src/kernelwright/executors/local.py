@@ -72,19 +72,23 @@ class LocalExecutor:
         self._judge: Judge | None = None
         self._sensitivity: Sensitivity | None = None
 
-    def open(self, task: Task, known: Sensitivity | None = None) -> Session:
+    def open(
+        self, task: Task, known: Sensitivity | None = None, *, controls: bool = True
+    ) -> Session:
         """Start a verifier for ``task`` and time the baselines; see :class:`Executor`."""
         with self._jails.joined():
             libraries = self._builder.libraries(task)
-        return self._device.submit(self._open, task, libraries, known).result()
+        return self._device.submit(self._open, task, libraries, known, controls).result()
 
-    def _open(self, task: Task, libraries: dict[str, str], known: Sensitivity | None) -> Session:
+    def _open(
+        self, task: Task, libraries: dict[str, str], known: Sensitivity | None, controls: bool
+    ) -> Session:
         if self._judge is not None:
             self._judges.dismiss(self._judge)
         self._judge = self._judges.call()
         started = time.monotonic()
         with self._gate.measure():
-            session = self._judge.open(task, libraries, self.baselines, known)
+            session = self._judge.open(task, libraries, self.baselines, known, controls=controls)
         self._sensitivity = session.sensitivity
         seconds = time.monotonic() - started + CONFIRM_SECONDS
         if any(one.name == "eager" and one.time_us for one in session.baselines):

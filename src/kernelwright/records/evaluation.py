@@ -9,6 +9,11 @@ from kernelwright.records.conditions import Conditions
 from kernelwright.records.measurement import Comparison, Measurement, Roofline
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.rung import Rung
+from kernelwright.records.session_control import SessionControl
+
+QUARANTINED = "quarantined"
+"""Label of a pass whose time cannot be: only a confirm may say so, and nothing else relies on it.
+"""
 
 
 class Check(Record):
@@ -72,6 +77,8 @@ class Evaluation(Record):
     environment: dict[str, str] = {}
     conditions: Conditions | None = None
     """Of the machine while it was judged; None where that was not watched."""
+    controls: tuple[SessionControl, ...] = ()
+    """What the judge showed of itself in the session of this look; empty where none were run."""
     seconds: float = Field(default=0.0, ge=0)
     """Wall time that this evaluation took."""
     device_seconds: float = Field(default=0.0, ge=0)
@@ -84,6 +91,11 @@ class Evaluation(Record):
     def passed(self) -> bool:
         """Whether every check of the rung passed."""
         return self.outcome is Outcome.PASSED
+
+    @property
+    def quarantined(self) -> bool:
+        """Whether it passed with a time that no right kernel can have."""
+        return self.passed and QUARANTINED in self.evidence
 
     @model_validator(mode="after")
     def _no_time_without_a_pass(self) -> "Evaluation":

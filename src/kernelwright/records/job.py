@@ -8,6 +8,7 @@ from kernelwright.records.conditions import Conditions
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.rung import RungPlan
 from kernelwright.records.sensitivity import Sensitivity
+from kernelwright.records.session_control import SessionControl
 from kernelwright.records.task import Task
 
 
@@ -66,3 +67,5 @@ class Session(Record):
     baseline."""
     conditions: Conditions | None = None
     """Of the machine while the baselines were timed."""
+    controls: tuple[SessionControl, ...] | None = None
+    """What the judge showed of itself, with the strongest baseline; None where nobody asked."""

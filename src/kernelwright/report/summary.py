@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 from kernelwright import plugins
 from kernelwright.candidates.notation import notation
 from kernelwright.records.candidate import Candidate
-from kernelwright.records.evaluation import Evaluation
+from kernelwright.records.evaluation import QUARANTINED, Evaluation
 from kernelwright.records.measurement import Comparison
 from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Policy
+from kernelwright.records.session_control import SessionControl
 from kernelwright.report import text
 from kernelwright.report.conditions import disturbance
 from kernelwright.search.score import strongest
@@ -112,12 +113,21 @@ def evidence(evaluation: Evaluation, *, checks: bool = True) -> str:
     lines += [text.labelled("lacking", layer) for layer in evaluation.sandbox.unavailable]
     if evaluation.passed and (busy := disturbance(evaluation.conditions)):
         lines.append(text.labelled("busy", f"{busy} while this was measured"))
+    if evaluation.controls:
+        lines.append(text.labelled("controls", controls(evaluation.controls)))
     missing = evaluation.evidence.get("missing_baselines", {}) if evaluation.passed else {}
     lines += [f"without    {name}: {reason}" for name, reason in missing.items()]
     found = labels(evaluation)
     if found:
         lines.append(text.labelled("labels", "; ".join(found)))
     return "\n".join(lines)
+
+
+def controls(found: Sequence[SessionControl]) -> str:
+    """What the judge showed of itself in a session, in a line."""
+    held = ", ".join(one.name for one in found if one.verdict == "held")
+    rest = [f"{one.name}: {one.said}" for one in found if one.verdict != "held"]
+    return "; ".join(filter(None, (f"held: {held}" if held else "", *rest)))
 
 
 def policy(found: Policy) -> str:
@@ -154,6 +164,13 @@ def labels(evaluation: Evaluation) -> list[str]:
     if called := found.get("library"):
         more = f" and {len(called) - NAMED} more" if len(called) > NAMED else ""
         said.append(f"calls {', '.join(called[:NAMED])}{more}")
+    if evaluation.quarantined:
+        said.append(
+            f"quarantined: its time on {found[QUARANTINED]['workload']} is shorter than any kernel "
+            "can need; only a confirm decides"
+        )
+    if cores := found.get("leftovers_on_cores"):
+        said.append(f"what an earlier worker left still used {cores:.1f} cores")
     if found.get("draws_random_numbers"):
         said.append("draws random numbers")
     undefined = found.get("reference_undefined")

@@ -43,7 +43,9 @@ class Simulation(ABC):
         """Simulated seconds since the beginning."""
         return self._now
 
-    def open(self, task: Task, known: Sensitivity | None = None) -> Session:
+    def open(
+        self, task: Task, known: Sensitivity | None = None, *, controls: bool = True
+    ) -> Session:
         """Nothing to start."""
         return self.session(task)
 

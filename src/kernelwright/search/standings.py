@@ -133,7 +133,7 @@ class Standings:
         found = self.score(look)
         coarse = candidate.id in self.people.coarse
         self.ladder.add(candidate.id, look.rung, found, coarse=coarse)
-        if found is not None:
+        if found is not None and not look.quarantined:
             self.parents.tell(candidate, look.rung, found.value)
         self.since_champion += 1
         leader = self._leader()
@@ -154,12 +154,13 @@ class Standings:
         return (*(later for later in self.ladder.rungs if later > passed), *self._last)
 
     def urgent(self) -> str | None:
-        """A champion whose confirm would end the search at once, or is overdue."""
+        """A champion whose confirm would end the search at once, is overdue, or is in doubt."""
         look = self.people.look(self.champion, self.top)
         if look is None or not self._last or self.champion in self.finals.verdicts:
             return None
         overdue = self.is_overdue and self.finals.best() is None
-        return self.champion if overdue or self.finals.ends_search(look) else None
+        now = overdue or look.quarantined or self.finals.ends_search(look)
+        return self.champion if now else None
 
     def to_confirm(self) -> str | None:
         """Whom to confirm at the end, or None when that is done."""

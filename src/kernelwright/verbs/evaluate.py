@@ -68,6 +68,7 @@ def run(request: Request, *, observer: object = None, task: Task | None = None) 
 
     Raises:
         UserError: something is wrong or missing that the user can mend.
+        ControlError: the judge does not tell on this machine now what it must.
         JudgeError: the machinery broke; there is no verdict.
     """
     settings = request.settings()
@@ -85,7 +86,8 @@ def run(request: Request, *, observer: object = None, task: Task | None = None) 
     try:
         known = sensitivity.known(settings, loaded) if rung else None
         if Rung.DRAFT < rung < Rung.CONFIRM:  # a confirm opens a session of its own
-            known = sensitivity.opened(executor, loaded, settings)
+            dear = rung > Rung.SMOKE
+            known = sensitivity.opened(executor, loaded, settings, controls=dear)
         for number, plan in enumerate(looks):
             evaluation = _judged(executor, number, plan, loaded, candidate, settings)
             if not evaluation.passed:

@@ -7,6 +7,7 @@ from kernelwright.records.conditions import Conditions
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Policy
+from kernelwright.records.session_control import SessionControl
 from kernelwright.report import summary as report
 from kernelwright.report import text
 from kernelwright.verbs import base
@@ -46,6 +47,8 @@ class EvaluationAnswer(base.Answer):
     policy: Policy
     conditions: Conditions | None
     """What else the machine did; None for looks whose numbers are not reported."""
+    controls: tuple[SessionControl, ...]
+    """What the judge showed of itself in this session; empty at draft and smoke."""
 
     _evaluation: Evaluation
     _candidate: Candidate
@@ -85,6 +88,7 @@ class EvaluationAnswer(base.Answer):
             environment=EnvironmentRow.of(found.environment),
             policy=policy,
             conditions=found.conditions,
+            controls=found.controls,
         )
         answer._evaluation = found
         answer._candidate = candidate

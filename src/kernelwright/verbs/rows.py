@@ -6,6 +6,7 @@ from kernelwright.records.conditions import Conditions
 from kernelwright.records.evaluation import Build, Diagnosis, Evaluation, Sandbox
 from kernelwright.records.job import Session
 from kernelwright.records.measurement import Comparison, Measurement, Roofline, Times
+from kernelwright.records.session_control import SessionControl
 
 
 class CheckRow(BaseModel):
@@ -151,6 +152,8 @@ class CircumstancesRow(BaseModel):
     sandbox: SandboxRow | None
     """What confined the candidate; None where only baselines were timed."""
     environment: EnvironmentRow
+    controls: tuple[SessionControl, ...]
+    """What the judge showed of itself in that session; empty where none were run."""
 
     @classmethod
     def of(cls, found: Evaluation | Session | None) -> "CircumstancesRow | None":
@@ -162,4 +165,5 @@ class CircumstancesRow(BaseModel):
             machine=found.conditions,
             sandbox=confined,
             environment=EnvironmentRow.of(found.environment),
+            controls=found.controls or (),
         )

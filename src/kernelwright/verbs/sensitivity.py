@@ -39,15 +39,23 @@ def keep(settings: Settings, task: Task, found: Sensitivity) -> str:
     return ""
 
 
-def opened(executor: Executor, task: Task, settings: Settings) -> Sensitivity | None:
+def opened(
+    executor: Executor, task: Task, settings: Settings, *, controls: bool = True
+) -> Sensitivity | None:
     """Open the executor; what is known of the task's sensitivity then, which is kept.
+
+    Args:
+        executor: where the task is to be judged.
+        task: which.
+        settings: say where the store is.
+        controls: whether the judge is tested too.
 
     Raises:
         InsensitiveTask: the task's own comparison would accept a wrong answer.
     """
     before = known(settings, task)
     try:
-        found = executor.open(task, before).sensitivity
+        found = executor.open(task, before, controls=controls).sensitivity
     except InsensitiveTask as refusal:
         keep(settings, task, refusal.found)
         raise

@@ -5,11 +5,12 @@ import json
 import pytest
 
 from kernelwright.cli.main import main
+from kernelwright.errors import ControlError
 from tests.fakes import FakeExecutor
 
 FIELDS = {
     "outcome", "reason", "evidence", "checks", "rung", "measurement", "comparisons", "roofline",
-    "diagnosis", "build", "sandbox", "candidate", "environment", "policy", "conditions",
+    "diagnosis", "build", "sandbox", "candidate", "environment", "policy", "conditions", "controls",
 }  # fmt: skip
 
 
@@ -165,3 +166,39 @@ def test_a_file_that_is_too_long_is_refused_at_once(folder, capsys):
         found = json.loads(capsys.readouterr().out)
         assert found["error"] == "long.cpp cannot be read: it has more than 1 MiB"
     assert not any(made.jobs for made in FakeExecutor.made)
+
+
+@pytest.mark.parametrize(("rung", "tested"), [("smoke", False), ("screen", True), ("full", True)])
+def test_the_judge_is_tested_where_something_is_to_be_decided(
+    folder, capsys, monkeypatch, rung, tested
+):
+    told, opened = [], FakeExecutor.open
+
+    def noting(self, task, known=None, *, controls=True):
+        told.append(controls)
+        return opened(self, task, known)
+
+    monkeypatch.setattr(FakeExecutor, "open", noting)
+    assert main(["evaluate", "twice", "good.cpp", "--rung", rung]) == 0
+    assert told == [tested]
+
+
+def test_a_session_whose_control_fails_is_refused_with_what_to_do(folder, capsys, monkeypatch):
+    def refused(self, task, known=None, *, controls=True):
+        raise ControlError("no verdict can be given: 'planted slower' failed", hint="try later")
+
+    monkeypatch.setattr(FakeExecutor, "open", refused)
+    assert main(["evaluate", "twice", "good.cpp"]) == 2
+    assert "error: no verdict can be given: 'planted slower' failed" in (
+        err := capsys.readouterr().err
+    )
+    assert "hint: try later" in err
+    assert FakeExecutor.made[-1].closed
+
+
+def test_what_the_judge_showed_of_itself_is_said(folder, capsys):
+    _, said = judged(capsys, "good.cpp")
+    assert [one["name"] for one in said["controls"]] == ["planted slower", "no-op"]
+    main(["evaluate", "twice", "good.cpp"])
+    out = capsys.readouterr().out
+    assert "controls   held: no-op; planted slower: too noisy to tell 10%: margin 7.3%" in out

@@ -26,7 +26,7 @@ def known(monkeypatch):
     """What each opening was told; and the executor that answers with ``said[0]``."""
     told, said = [], [SEEN]
 
-    def opened(self, task, known=None):
+    def opened(self, task, known=None, *, controls=True):
         told.append(known)
         if said[0].refused:
             raise InsensitiveTask(said[0])

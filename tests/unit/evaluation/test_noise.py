@@ -10,6 +10,7 @@ import pytest
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.errors import TaskError
 from kernelwright.evaluation.noise import MOST_PAIRS, TWINS, measure_noise
+from kernelwright.evaluation.twins import twins
 from kernelwright.records.outcome import Outcome
 
 CASE = object()
@@ -65,7 +66,8 @@ class Host:
 
 
 def measured(host):
-    return measure_noise(host, host.strongest, CASE)
+    with twins(host, host.strongest, CASE) as more:
+        return measure_noise(more)
 
 
 def test_the_largest_difference_between_processes_counts():

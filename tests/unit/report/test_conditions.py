@@ -61,13 +61,16 @@ def test_what_to_do_comes_before_what_to_paste():
 
 def test_circumstances_are_in_the_answer():
     summary = busy_summary()
-    opened = summary.session.model_copy(update={"conditions": conditions(steal=0.2)})
+    seen = {"conditions": conditions(steal=0.2), "controls": samples.controls()[1:]}
+    opened = summary.session.model_copy(update=seen)
     answer = RunAnswer.of(dataclasses.replace(summary, session=opened))
     assert answer.circumstances.confirm.machine.others == 1.4
     assert answer.circumstances.confirm.sandbox.active == ("rlimits", "landlock")
     assert answer.circumstances.confirm.environment.versions == {"python": "3.11.2"}
     assert answer.circumstances.opening.machine.steal == 0.2
     assert answer.circumstances.opening.sandbox is None
+    assert [one.name for one in answer.circumstances.opening.controls] == ["no-op"]
+    assert answer.circumstances.confirm.controls == samples.controls()
     unconfirmed = RunAnswer.of(samples.summary("budget", won=False, session=None))
     assert unconfirmed.circumstances.confirm is None
     assert unconfirmed.circumstances.opening is None
