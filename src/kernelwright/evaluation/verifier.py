@@ -25,7 +25,7 @@ from kernelwright.devices import measured
 from kernelwright.devices.conditions import BEFORE_S, Watch
 from kernelwright.devices.measured import Peaks
 from kernelwright.errors import JudgeError, KernelwrightError, scarce
-from kernelwright.evaluation import ceiling, pipeline
+from kernelwright.evaluation import ceiling, cores, pipeline
 from kernelwright.evaluation.bench import Bench
 from kernelwright.evaluation.channel import Channel, ChannelError
 from kernelwright.evaluation.entrant import Entrant
@@ -59,6 +59,7 @@ class Verifier:
     def open(self, message: dict[str, Any]) -> dict[str, Any]:
         """Make ready to judge candidates of one task."""
         self.threads = message["threads"]
+        cores.hold(self.threads)
         task = Task.model_validate(message["task"])
         self.close()
         loop = Path(message["loop"]) if message["loop"] else None
@@ -103,7 +104,7 @@ class Verifier:
             return known, Flush(known.flush_bytes, self.threads)
         found = measured.measure(library)
         flush = Flush(found.flush_bytes, self.threads)
-        streams = ceiling.measure(library, lambda: rivals.start("loop"), flush)
+        streams = ceiling.measure(library, lambda: rivals.start("loop", library), flush)
         found = replace(found, copy_gbps=streams["copy"], read_gbps=streams["read"])
         measured.keep(found, self.threads, folder)
         return found, flush
