@@ -38,6 +38,12 @@ def test_the_best_is_found_and_confirmed(run, store):
     assert summary.speedup == pytest.approx(smooth_truth(summary.best).speedup, rel=0.05)
 
 
+def test_of_runs_that_begin_within_a_second_the_last_is_the_latest(run, store):
+    for _ in range(6):
+        summary = run(start=1, proposers=())
+        assert store.run("latest").id == summary.run.id
+
+
 def test_cheap_looks_are_many_and_dear_ones_few(run):
     counts = run(effort="thorough").counts
     looks = counts.by_rung
