@@ -153,6 +153,22 @@ def test_a_job_that_hangs_cannot_outlast_the_wall_budget(run, store):
     assert replay_run(store, summary.run.id).matches
 
 
+class Confirming(SimulatedExecutor):
+    """Says how long a confirm takes to open, as a real device does."""
+
+    def session(self, task):
+        return super().session(task).model_copy(update={"confirm_s": 25.0})
+
+
+def test_a_short_run_keeps_the_time_that_its_confirm_is_expected_to_take(run):
+    seconds = {Rung.FULL: 2.0, Rung.CONFIRM: 32.0}
+    executor = Confirming(lambda one: Truth(smooth_truth(one).speedup, seconds=seconds))
+    summary = run(executor=executor, minutes=1)
+    assert summary.confirmed is not None
+    assert summary.counts.by_rung["full"] > 1
+    assert executor.clock() <= 60
+
+
 @settings(max_examples=25)
 @given(
     evaluations=st.one_of(st.none(), st.integers(1, 60)),
