@@ -243,8 +243,7 @@ class Scheduler:
         self._decision.notice(Observer.dispatched, self._people.known[candidate], rung)
 
     def _allowed(self, rung: Rung, afterwards: Sequence[Rung]) -> bool:
-        led = self.standings.to_confirm() is not None
-        allowed = self.limits.allows(rung, self.ledger, afterwards, led=led)
+        allowed = self.limits.allows(rung, self.ledger, afterwards, led=self.standings.is_led)
         self.course.refused |= not allowed
         return allowed
 

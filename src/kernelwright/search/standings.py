@@ -161,6 +161,11 @@ class Standings:
         overdue = self.is_overdue and self.finals.best() is None
         return self.champion if overdue or self.finals.ends_search(look) else None
 
+    @property
+    def is_led(self) -> bool:
+        """Whether somebody could be confirmed now who was not yet."""
+        return self.to_confirm() is not None
+
     def to_confirm(self) -> str | None:
         """Whom to confirm at the end, or None when that is done."""
         if not self._last:
