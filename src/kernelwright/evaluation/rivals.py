@@ -176,7 +176,7 @@ def environment(threads: int, folder: Path, cache: Path, *, bound: bool = True) 
         "GOMP_SPINCOUNT": "20000",
         "KMP_BLOCKTIME": "1",
         "OPENBLAS_NUM_THREADS": count,
-        "OPENBLAS_THREAD_TIMEOUT": "16",  # cycles, a power of two; by default they spin for 25 ms
+        "OPENBLAS_THREAD_TIMEOUT": "16",  # 2^16 cycles of spinning; by default 2^26
         "MKL_NUM_THREADS": count,
         "TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor"),
         **places,

@@ -1,8 +1,8 @@
 """A core for each thread of a BLAS, so that none waits for another that it keeps from running.
 
 OpenBLAS's threads wait for one another by spinning. Two that the system puts on one core, as it
-does when others want the rest, take turns of some milliseconds: a product of one millisecond then
-takes 24.
+does when others want the rest, take turns of whole time slices: a short product then takes many
+times as long.
 """
 
 import itertools
