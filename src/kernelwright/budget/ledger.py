@@ -59,16 +59,20 @@ class Ledger:
         """Jobs in flight that only build."""
         return len(self.in_flight) - self.looks_in_flight()
 
-    def estimate(self, rung: Rung) -> float:
+    def estimate(self, rung: Rung, safety: float = SAFETY) -> float:
         """Seconds to set aside for a job of that rung.
 
         A rung that was not seen yet is expected to exceed its prior as far as the highest rung
         seen below it exceeded its own.
+
+        Args:
+            rung: the job's.
+            safety: how many times the mean; 1: as long as it is expected to take.
         """
         if self._seen[rung]:
-            return SAFETY * self._seconds[rung] / self._seen[rung]
+            return safety * self._seconds[rung] / self._seen[rung]
         if rung is Rung.CONFIRM and self.confirm_s:
-            return SAFETY * self.confirm_s + CONFIRM_LOOKS * self.estimate(Rung.FULL)
+            return safety * self.confirm_s + CONFIRM_LOOKS * self.estimate(Rung.FULL, safety)
         below = [lower for lower, count in self._seen.items() if count and lower < rung]
         slower = 1.0
         if below:

@@ -11,7 +11,10 @@ from kernelwright.records.run import Budget
 from kernelwright.records.rung import Rung
 
 MOST_RESERVED = 0.5
-"""Share of the wall budget that may be set aside: a short run must be able to begin."""
+"""Share of the wall budget that may be set aside: a short run must be able to begin.
+
+Once somebody can be confirmed, more may be, as far as the confirm is expected to take it.
+"""
 
 
 def added(budget: Budget, more: Budget) -> Budget:
@@ -43,16 +46,19 @@ class Limits:
         """More is given; what was spent stays spent."""
         self.budget = added(self.budget, more)
 
-    def allows(self, rung: Rung, ledger: Ledger, afterwards: Sequence[Rung]) -> bool:
+    def allows(
+        self, rung: Rung, ledger: Ledger, afterwards: Sequence[Rung], *, led: bool = False
+    ) -> bool:
         """Whether a job of that rung may begin now.
 
         Args:
             rung: the job's.
             ledger: the books.
             afterwards: rungs that must still be affordable once this job is done.
+            led: whether there is somebody to confirm already.
         """
         return self._looks_left(rung, ledger, afterwards) and self._time_left(
-            rung, ledger, afterwards
+            rung, ledger, afterwards, led=led
         )
 
     def allows_last(self, ledger: Ledger) -> bool:
@@ -80,10 +86,13 @@ class Limits:
         wanted = (rung > Rung.DRAFT) + len(afterwards)
         return ledger.evaluations + ledger.looks_in_flight() + wanted <= self.evaluations
 
-    def _time_left(self, rung: Rung, ledger: Ledger, afterwards: Sequence[Rung]) -> bool:
+    def _time_left(
+        self, rung: Rung, ledger: Ledger, afterwards: Sequence[Rung], *, led: bool
+    ) -> bool:
         if self.wall_s is None:
             return True
         reserve = sum(ledger.estimate(later) for later in afterwards)
-        reserve = min(reserve, MOST_RESERVED * self.wall_s)
+        expected = sum(ledger.estimate(later, 1.0) for later in afterwards) if led else 0.0
+        reserve = min(reserve, max(expected, MOST_RESERVED * self.wall_s))
         ends_s = ledger.wall_s + ledger.remaining_s() + ledger.estimate(rung)
         return ends_s + reserve <= self.wall_s

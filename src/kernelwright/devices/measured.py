@@ -3,7 +3,8 @@
 A virtual machine may report a cache it does not have, so the cache is measured, up to the size
 reported: the least write after which a copy is as slow as after a very large one. What was found
 is kept in a file for a quarter of an hour, by processor and number of threads, for sessions that
-follow one another; the file is a cache, not state.
+follow one another; the file is a cache, not state. What others may have slowed, or a kernel has
+exceeded, is measured again by the next session, and the better of the two counts.
 """
 
 import contextlib
@@ -11,7 +12,7 @@ import ctypes
 import json
 import os
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.devices import detect
+from kernelwright.records.conditions import Conditions
 
 MIB = 1 << 20
 RECENT_SECONDS = 900
@@ -28,6 +30,12 @@ READ_SECONDS = 0.1
 """Who is disturbed in all reads would take honest kernels for impossible ones."""
 WRITES_MIB = (1, 2, 4, 8, 16, 32, 64)
 MOST_CACHE = 64 * MIB
+QUIET_CORES = 0.1
+"""Cores that others may use while peaks are measured."""
+QUIET_STEAL = 0.05
+"""Share of the time that a host may take away meanwhile."""
+EXCEEDED = 1.05
+"""Fraction of a roof above which its peaks are doubted."""
 SETTLED = 0.75
 """A copy counts as evicted when it has lost this share of what it can lose."""
 
@@ -46,6 +54,17 @@ class Peaks:
     """Copying, bytes read and written, 10^9 bytes a second, timed as a candidate is."""
     read_gbps: float = 0.0
     """Reading, timed as a candidate is."""
+    settled: bool = True
+    """Whether nothing speaks against it: nobody else was at work, no kernel exceeded it."""
+
+    def best(self, other: "Peaks | None") -> "Peaks":
+        """The better of two measurements, peak by peak; settled as this one is."""
+        if other is None:
+            return self
+        mine, theirs = asdict(self), asdict(other)
+        return replace(
+            Peaks(**{name: max(mine[name], theirs[name]) for name in mine}), settled=self.settled
+        )
 
     @property
     def fastest_gbps(self) -> float:
@@ -95,6 +114,17 @@ def recent(threads: int, folder: Path) -> Peaks | None:
         return Peaks(**json.loads(path.read_text()))
     except (OSError, ValueError, TypeError):
         return None
+
+
+def doubt(threads: int, folder: Path) -> None:
+    """Let the next session measure again."""
+    if known := recent(threads, folder):
+        keep(replace(known, settled=False), threads, folder)
+
+
+def quiet(conditions: Conditions) -> bool:
+    """Whether others left the cores alone; so it is taken where the system does not tell."""
+    return (conditions.others or 0.0) <= QUIET_CORES and (conditions.steal or 0.0) <= QUIET_STEAL
 
 
 def _path(threads: int, folder: Path) -> Path:

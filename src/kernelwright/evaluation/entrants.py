@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright import sandbox
+from kernelwright.evaluation import cores
 from kernelwright.evaluation.bench import Bench
 from kernelwright.evaluation.channel import Channel
 from kernelwright.evaluation.entrant import Entrant
@@ -129,7 +130,8 @@ class Entrants:
         self, kind: WorkerKind, channel: int, folder: Path, library: Path, mode: sandbox.Mode
     ) -> Jailed:
         limits = sandbox.Limits(memory_bytes=_half_of_memory())
-        env = environment(self._bench.threads, folder, folder)
+        bound = kind == "python" or cores.only_openmp(library)
+        env = environment(self._bench.threads, folder, folder, bound=bound)
         readable = (library.parent,)
         if kind == "python":
             # A pool of compilers would outlive the call that starts it.

@@ -11,6 +11,7 @@ from typing import Any
 from kernelwright import sandbox
 from kernelwright.checks.finding import Rejected
 from kernelwright.errors import JudgeError, scarce
+from kernelwright.evaluation import cores
 from kernelwright.evaluation.channel import Channel
 from kernelwright.evaluation.ending import Process
 from kernelwright.evaluation.guarded import Guarded
@@ -43,7 +44,8 @@ class Rivals:
         self.task = task
         self.loop = loop
         self.folder = folder
-        self.environment = environment(threads, folder, cache)
+        self._threads = threads
+        self._cache = cache
         self._workers: dict[str, Worker] = {}
         self._loaded: dict[str, str] = {}
         self._bound: dict[str, tuple[str, int]] = {}
@@ -95,12 +97,19 @@ class Rivals:
         worker.bind(ring, COMPILE_SECONDS)
         return worker
 
-    def start(self, program: str) -> Worker:
+    def start(self, program: str, library: Path | None = None) -> Worker:
         """A fresh process that can load baselines of ``program``.
+
+        Args:
+            program: a value of the table above.
+            library: of ``loop``, another one than the task's plain loop.
 
         Raises:
             PrerequisiteError: there is no room for another process.
         """
+        library = library or self.loop
+        bound = program != "loop" or library is None or cores.only_openmp(library)
+        env = environment(self._threads, self.folder, self._cache, bound=bound)
         ours, theirs = Channel.pair()
         process: Process
         try:
@@ -111,11 +120,11 @@ class Rivals:
                     folder=self.folder,
                     fds=(theirs.fileno(),),
                     mode="off",
-                    env=self.environment,
+                    env=env,
                 )
             else:
                 module = "kernelwright.evaluation.oracle.rival"
-                process = Guarded(module, theirs.fileno(), self.environment)
+                process = Guarded(module, theirs.fileno(), env)
         except OSError as problem:
             raise scarce(problem) or JudgeError(f"no baseline starts: {problem}") from problem
         finally:
@@ -144,13 +153,20 @@ def unavailable(rejection: Rejected) -> str:
     return rejection.finding.reason
 
 
-def environment(threads: int, folder: Path, cache: Path) -> dict[str, str]:
+def environment(threads: int, folder: Path, cache: Path, *, bound: bool = True) -> dict[str, str]:
     """The whole environment of a worker.
 
     Threads that wait spin for some ten microseconds, as long as the next parallel region is
-    about to come, then sleep, so that nobody takes a rival's cores. Each is bound to a core.
+    about to come, then sleep, so that nobody takes a rival's cores.
+
+    Args:
+        threads: how many a kernel gets.
+        folder: where it may write.
+        cache: where what a compiler made is kept.
+        bound: each of OpenMP's threads gets a core of its own, and what they start, theirs.
     """
     count = str(threads)
+    places = {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores"} if bound else {}
     return {
         "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
         "HOME": str(folder),
@@ -159,9 +175,9 @@ def environment(threads: int, folder: Path, cache: Path) -> dict[str, str]:
         "OMP_NUM_THREADS": count,
         "GOMP_SPINCOUNT": "20000",
         "KMP_BLOCKTIME": "1",
-        "OMP_PROC_BIND": "true",
-        "OMP_PLACES": "cores",
         "OPENBLAS_NUM_THREADS": count,
+        "OPENBLAS_THREAD_TIMEOUT": "16",  # 2^16 cycles of spinning; by default 2^26
         "MKL_NUM_THREADS": count,
         "TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor"),
+        **places,
     }

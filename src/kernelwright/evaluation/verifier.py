@@ -25,7 +25,7 @@ from kernelwright.devices import measured
 from kernelwright.devices.conditions import BEFORE_S, Watch
 from kernelwright.devices.measured import Peaks
 from kernelwright.errors import JudgeError, KernelwrightError, scarce
-from kernelwright.evaluation import ceiling, pipeline
+from kernelwright.evaluation import ceiling, cores, pipeline
 from kernelwright.evaluation.aftermath import Aftermath
 from kernelwright.evaluation.bench import Bench
 from kernelwright.evaluation.channel import Channel, ChannelError
@@ -36,6 +36,7 @@ from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.rivals import Rivals
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.job import JudgeJob
+from kernelwright.records.measurement import Roofline
 from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Task
@@ -57,16 +58,19 @@ class Verifier:
         self.entrants: Entrants | None = None
         self.aftermath: Aftermath | None = None
         self.threads = 1
+        self._devices = folder / "devices"
 
     def open(self, message: dict[str, Any]) -> dict[str, Any]:
         """Make ready to judge candidates of one task."""
         self.threads = message["threads"]
+        cores.hold(self.threads)
+        self._devices = Path(message["cache"]) / "devices"
         task = Task.model_validate(message["task"])
         self.close()
         self.aftermath = Aftermath()
         loop = Path(message["loop"]) if message["loop"] else None
         rivals = Rivals(task, loop, self.threads, self.folder, Path(message["cache"]))
-        peaks, flush = self._peaks(Path(message["peaks"]), rivals, Path(message["cache"]))
+        peaks, flush = self._peaks(Path(message["peaks"]), rivals)
         secret = secrets.randbits(62)
         self.bench = Bench(task, Oracle(), rivals, peaks, flush, self.threads, secret)
         self.bench.oracle.load(task)
@@ -100,6 +104,7 @@ class Verifier:
                 rival = stack.enter_context(entered)
             watch = _watch(job.plan.rung)
             evaluation = pipeline.judge(job, self.bench, mine, rival)
+        self._doubt_exceeded(evaluation.roofline)
         change = {
             "conditions": watch.conditions() if watch else None,
             "evidence": {**evaluation.evidence, **labels},
@@ -107,16 +112,27 @@ class Verifier:
         self.aftermath.ended(evaluation.outcome)
         return {"evaluation": evaluation.model_copy(update=change).model_dump(mode="json")}
 
-    def _peaks(self, library: Path, rivals: Rivals, cache: Path) -> tuple[Peaks, Flush]:
+    def _doubt_exceeded(self, roof: Roofline | None) -> None:
+        """Nothing exceeds a bandwidth that was measured well; a rate, better algorithms do."""
+        if roof and roof.bound == "bandwidth" and roof.fraction > measured.EXCEEDED:
+            measured.doubt(self.threads, self._devices)
+
+    def _peaks(self, library: Path, rivals: Rivals) -> tuple[Peaks, Flush]:
         """What this processor can do, and what empties its caches."""
-        folder = cache / "devices"
-        if known := measured.recent(self.threads, folder):
+        known = measured.recent(self.threads, self._devices)
+        if known and known.settled:
             return known, Flush(known.flush_bytes, self.threads)
+        watch = Watch()
         found = measured.measure(library)
         flush = Flush(found.flush_bytes, self.threads)
-        streams = ceiling.measure(library, lambda: rivals.start("loop"), flush)
-        found = replace(found, copy_gbps=streams["copy"], read_gbps=streams["read"])
-        measured.keep(found, self.threads, folder)
+        streams = ceiling.measure(library, lambda: rivals.start("loop", library), flush)
+        found = replace(
+            found,
+            copy_gbps=streams["copy"],
+            read_gbps=streams["read"],
+            settled=measured.quiet(watch.conditions()),
+        ).best(known)
+        measured.keep(found, self.threads, self._devices)
         return found, flush
 
     def _noop(self, library: Path) -> float:

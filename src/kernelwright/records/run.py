@@ -63,4 +63,5 @@ class Run(Record):
     """Id of the confirmed best candidate, or empty."""
     spent: Spent = Spent()
     created: str
+    """In UTC, as fine as the clock is: runs are ordered by it."""
     notes: dict[str, Any] = {}

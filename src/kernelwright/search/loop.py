@@ -70,7 +70,7 @@ def start_run(
     run = Run(
         id=f"{now:%Y%m%d-%H%M%S}-{token_hex(3)}",
         spec=spec.model_copy(update=change),
-        created=now.isoformat(timespec="seconds"),
+        created=now.isoformat(timespec="microseconds"),
         notes={"plans": [plan.model_dump(mode="json") for plan in chosen]},
     )
     scheduler = Scheduler(run, task, start)

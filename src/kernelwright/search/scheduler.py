@@ -243,7 +243,7 @@ class Scheduler:
         self._decision.notice(Observer.dispatched, self._people.known[candidate], rung)
 
     def _allowed(self, rung: Rung, afterwards: Sequence[Rung]) -> bool:
-        allowed = self.limits.allows(rung, self.ledger, afterwards)
+        allowed = self.limits.allows(rung, self.ledger, afterwards, led=self.standings.is_led)
         self.course.refused |= not allowed
         return allowed
 

@@ -162,6 +162,11 @@ class Standings:
         now = overdue or look.quarantined or self.finals.ends_search(look)
         return self.champion if now else None
 
+    @property
+    def is_led(self) -> bool:
+        """Whether somebody could be confirmed now who was not yet."""
+        return self.to_confirm() is not None
+
     def to_confirm(self) -> str | None:
         """Whom to confirm at the end, or None when that is done."""
         if not self._last:

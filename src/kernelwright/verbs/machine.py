@@ -1,6 +1,6 @@
 """What this machine has of what the main job needs, one finding each.
 
-Compilers are tried by really compiling and running; a framework is looked up, never imported.
+C++ compilers are tried by really compiling and running; every other language is asked.
 """
 
 import os
@@ -9,15 +9,15 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel
 
-from kernelwright import sandbox
+from kernelwright import plugins, sandbox
 from kernelwright.errors import KernelwrightError, PrerequisiteError, UserError
-from kernelwright.extras import how_to_add
+from kernelwright.languages.base import Availability
+from kernelwright.languages.cpp import Cpp
 from kernelwright.report import text
 from kernelwright.sandbox.scratch import workroom
 from kernelwright.settings import Settings
@@ -73,7 +73,9 @@ def findings(settings: Settings) -> Iterator[Finding]:
     yield _sandbox(settings)
     yield _store(settings)
     yield _disk(settings)
-    yield _torch()
+    for name in plugins.names("languages"):
+        if name != Cpp.name:  # its compilers were tried
+            yield _language(name)
 
 
 def _python() -> Finding:
@@ -203,18 +205,19 @@ def _disk(settings: Settings) -> Finding:
     )
 
 
-def _torch() -> Finding:
+def _language(name: str) -> Finding:
+    """What a language says of itself."""
     try:
-        detail = metadata.version("torch")
-    except metadata.PackageNotFoundError:
-        return Finding(
-            name="torch",
-            state="missing",
-            detail="only for tasks, kernels and baselines written in torch",
-            mend=how_to_add("torch"),
-            optional=True,
-        )
-    return Finding(name="torch", state="ok", detail=detail, optional=True)
+        found: Availability = plugins.load("languages", name)().available()
+    except PrerequisiteError as problem:
+        found = Availability(reason=problem.message, hint=problem.hint)
+    return Finding(
+        name=name,
+        state="ok" if found.ok else "missing",
+        detail=found.version or f"{found.reason}; only for what is written in {name}",
+        mend=found.hint,
+        optional=True,
+    )
 
 
 def _install(name: str) -> str:

@@ -3,6 +3,7 @@
 A run that cannot be read is listed as damaged, and why it cannot is said on standard error.
 """
 
+import re
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -13,6 +14,8 @@ from kernelwright.report import text
 from kernelwright.store.rows import HINT
 from kernelwright.store.store import Store
 from kernelwright.verbs import base, setup
+
+_FRACTION = re.compile(r"\.\d+")
 
 
 class Request(base.Request):
@@ -64,7 +67,7 @@ class Answer(base.ListAnswer):
                     one.effort,
                     f"{one.wall_s:.0f}",
                     one.evaluations,
-                    one.created,
+                    _FRACTION.sub("", one.created),
                 )
                 for one in self.runs
             ],

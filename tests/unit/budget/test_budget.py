@@ -113,6 +113,21 @@ def test_a_short_run_may_begin_although_its_end_cannot_be_reserved():
     assert not limits.allows(Rung.DRAFT, books, everything)
 
 
+def test_with_somebody_to_confirm_more_than_half_is_kept_for_it():
+    books, limits = Ledger(PRIORS), Limits(Budget(minutes=1))
+    books.reopened(0.0, confirm_s=30.0)
+    books.claim(1, Rung.FULL)
+    books.complete(1, look(Rung.FULL, 2.0), wall_s=2.0)
+    expected = 30.0 + 4 * 2.0
+    assert books.estimate(Rung.CONFIRM, 1.0) == expected
+    assert books.estimate(Rung.CONFIRM) == SAFETY * expected
+    books.wall_s = 60.0 - expected - books.estimate(Rung.FULL) + 0.1
+    assert limits.allows(Rung.FULL, books, [Rung.CONFIRM])
+    assert not limits.allows(Rung.FULL, books, [Rung.CONFIRM], led=True)
+    books.wall_s -= 0.2
+    assert limits.allows(Rung.FULL, books, [Rung.CONFIRM], led=True)
+
+
 @pytest.mark.parametrize("rung", list(Rung))
 def test_without_limits_everything_is_allowed(rung):
     books = Ledger(PRIORS)

@@ -11,9 +11,10 @@ from importlib import metadata
 
 import pytest
 
-from kernelwright import sandbox
+from kernelwright import plugins, sandbox
 from kernelwright.cli.main import main
 from kernelwright.errors import JudgeError
+from kernelwright.languages.base import Availability
 from kernelwright.store.store import Store, content_hash
 from kernelwright.verbs import isolation, machine, setup
 
@@ -173,6 +174,29 @@ def test_one_core_and_little_memory_are_limits(only, capsys, monkeypatch):
     assert {found[name]["state"] for name in ("cores", "memory", "disk")} == {"limited"}
 
 
+class Rust:
+    """A language of somebody else's."""
+
+    said = Availability("rustc 1.99")
+
+    def available(self):
+        return self.said
+
+
+def test_languages_say_of_themselves_whether_they_can_be_used(only, capsys, monkeypatch):
+    compiler(only, "g++", GOOD)
+    monkeypatch.setitem(plugins.BUILT_IN["languages"], "rust", f"{__name__}:Rust")
+    assert findings(capsys)[2]["rust"]["detail"] == "rustc 1.99"
+    monkeypatch.setattr(Rust, "said", Availability(reason="there is no rustc", hint="get rustup"))
+    code, _, found = findings(capsys)
+    assert code == 0
+    assert found["rust"]["state"] == "missing"
+    assert found["rust"]["detail"] == "there is no rustc; only for what is written in rust"
+    assert found["rust"]["mend"] == "get rustup"
+    monkeypatch.setitem(plugins.BUILT_IN["languages"], "rust", "no_such_package.rust:Rust")
+    assert "'no_such_package'" in findings(capsys)[2]["rust"]["detail"]
+
+
 def test_text_and_hints(only, capsys):
     assert main(["doctor"]) == 2
     out, err = capsys.readouterr()
@@ -286,7 +310,7 @@ def test_the_mend_for_torch_suits_a_checkout_and_an_installed_package(only, caps
     def missing(name):
         raise metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(machine.metadata, "version", missing)
+    monkeypatch.setattr(metadata, "version", missing)
     mend = findings(capsys)[2]["torch"]["mend"]
     assert "scripts/setup --torch in a checkout" in mend
     assert "pip install 'kernelwright[torch]'" in mend

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelwright.languages.elf import exported_functions
+from kernelwright.languages.elf import exported_functions, wants
 
 FUNCTION, OBJECT = 2, 1
 LOCAL, GLOBAL, WEAK = 0, 1, 2
@@ -61,3 +61,9 @@ def test_a_changed_byte_gives_names_or_a_value_error(place, value):
     except ValueError:
         return
     assert all(isinstance(name, str) for name in found)
+
+
+def test_what_a_library_takes_from_others():
+    found = wants(SOUND)
+    assert found.symbols == {"expf"}
+    assert found.libraries == set()

@@ -38,6 +38,12 @@ def test_the_best_is_found_and_confirmed(run, store):
     assert summary.speedup == pytest.approx(smooth_truth(summary.best).speedup, rel=0.05)
 
 
+def test_of_runs_that_begin_within_a_second_the_last_is_the_latest(run, store):
+    for _ in range(6):
+        summary = run(start=1, proposers=())
+        assert store.run("latest").id == summary.run.id
+
+
 def test_cheap_looks_are_many_and_dear_ones_few(run):
     counts = run(effort="thorough").counts
     looks = counts.by_rung
@@ -145,6 +151,22 @@ def test_a_job_that_hangs_cannot_outlast_the_wall_budget(run, store):
     assert summary.run.status == "budget"
     assert executor.clock() == pytest.approx(60)
     assert replay_run(store, summary.run.id).matches
+
+
+class Confirming(SimulatedExecutor):
+    """Says how long a confirm takes to open, as a real device does."""
+
+    def session(self, task):
+        return super().session(task).model_copy(update={"confirm_s": 25.0})
+
+
+def test_a_short_run_keeps_the_time_that_its_confirm_is_expected_to_take(run):
+    seconds = {Rung.FULL: 2.0, Rung.CONFIRM: 32.0}
+    executor = Confirming(lambda one: Truth(smooth_truth(one).speedup, seconds=seconds))
+    summary = run(executor=executor, minutes=1)
+    assert summary.confirmed is not None
+    assert summary.counts.by_rung["full"] > 1
+    assert executor.clock() <= 60
 
 
 @settings(max_examples=25)

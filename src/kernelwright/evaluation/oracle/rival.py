@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from kernelwright.evaluation.oracle.guard import guard
+from kernelwright.evaluation.oracle.seats import Seats
 
 WARM_CALLS = 3
 NEEDS_TORCH = ("eager", "fused", "compile")
@@ -29,6 +30,7 @@ class Rival:
         self.arenas: dict[str, Any] = {}
         self.task: Any = None
         self.player: Any = None
+        self.seats = Seats()
 
     def open(self, request: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
         """Map an arena under its name."""
@@ -55,6 +57,7 @@ class Rival:
         if name == "numpy":
             from kernelwright.evaluation.oracle.players import NumpyPlayer
 
+            self.seats.take()
             self.player = NumpyPlayer(task)
         elif name in NEEDS_TORCH:
             from kernelwright.evaluation.oracle.fault import import_torch
@@ -82,6 +85,7 @@ class Rival:
         self.player.bind(bound)
         for _ in range(WARM_CALLS):
             self._calls(range(len(bound)))
+        self.seats.look()
         return {"ok": True}
 
     def run(self, request: dict[str, Any], channel: Any) -> None:
