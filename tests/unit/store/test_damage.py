@@ -26,7 +26,7 @@ def store(tmp_path):
 @pytest.fixture
 def two(store):
     """Ids of two runs, older first; the first is going to be damaged."""
-    return sorted([_run(store), _run(store)])
+    return [_run(store), _run(store)]
 
 
 def _run(store):
