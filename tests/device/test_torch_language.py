@@ -199,7 +199,7 @@ CHANGES = {
     "threads": ("torch.set_num_threads(1)", "torch.set_num_threads(torch.get_num_threads())"),
     "precision": (
         "torch.set_float32_matmul_precision('medium')",
-        "torch.get_float32_matmul_precision()",
+        "torch.set_float32_matmul_precision(torch.get_float32_matmul_precision())",
     ),
     "determinism": (
         "torch.use_deterministic_algorithms(True)",

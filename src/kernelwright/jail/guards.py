@@ -166,6 +166,12 @@ def _status() -> tuple[int, ...]:
     return tuple(int(value, 16) & ~_OF_THE_C_LIBRARY for _, value in lines)
 
 
+def _precision_of_onednn() -> str:
+    """Asking for full precision writes "ieee" where at first nothing was asked for."""
+    asked: str = torch.backends.mkldnn.matmul.fp32_precision
+    return "ieee" if asked == "none" else asked
+
+
 def _handlers() -> tuple[Any, ...]:
     return tuple(signal.getsignal(number) for number in signal.valid_signals())
 
@@ -180,7 +186,7 @@ _SETTINGS: dict[str, Callable[[], Any]] = {
     "deterministic algorithms": torch.get_deterministic_debug_mode,
     "filling of fresh memory": lambda: torch.utils.deterministic.fill_uninitialized_memory,
     "the precision of float32 products": torch.get_float32_matmul_precision,
-    "the precision of oneDNN": lambda: torch.backends.mkldnn.matmul.fp32_precision,
+    "the precision of oneDNN": _precision_of_onednn,
     "use of oneDNN": torch._C._get_mkldnn_enabled,
     "the number of threads": torch.get_num_threads,
     "the number of inter-op threads": torch.get_num_interop_threads,
