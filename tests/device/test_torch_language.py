@@ -325,6 +325,26 @@ def test_what_a_call_starts_ends_with_it(bar, name):
     passes(bar.judge(blend(f"{RIGHT}\n{joined}", before), judging.SMOKE))
 
 
+BUSY = """import ctypes
+libc = ctypes.CDLL(None)
+thread, text = ctypes.c_ulong(), ctypes.create_string_buffer(b"x" * (1 << 28))
+libc.pthread_create.argtypes = [ctypes.c_void_p] * 4
+"""
+
+
+def test_a_thread_that_computes_on_is_not_taken_for_one_that_ends(bar):
+    start = "libc.pthread_create(ctypes.byref(thread), None, libc.strlen, text)"
+    after = "libc.pthread_join(thread, None)"
+    fails(bar.judge(blend(f"{RIGHT}\n{start}", BUSY), judging.SMOKE), Outcome.DEFERRED_WORK)
+    passes(bar.judge(blend(f"{RIGHT}\n{start}\n{after}", BUSY), judging.SMOKE))
+
+
+def test_joined_threads_may_take_their_time_to_leave(bar):
+    before = "from concurrent.futures import ThreadPoolExecutor"
+    text = "with ThreadPoolExecutor(8) as pool: list(pool.map(len, [()] * 64))"
+    passes(bar.judge(blend(f"{RIGHT}\n{text}", before), judging.SCREEN))
+
+
 # --- what can be seen --------------------------------------------------------------------------
 
 LOOKS = """

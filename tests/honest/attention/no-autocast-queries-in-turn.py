@@ -21,5 +21,6 @@ def attention(q, k, v, o, causal, B, H, S, D):
                 corner = scores[..., seen - size :]
                 future = torch.ones(size, size, dtype=torch.bool).triu(1)
                 corner.masked_fill_(future, -torch.inf)
+            scores -= scores.amax(dim=-1, keepdim=True)
             scores -= torch.logsumexp(scores, dim=-1, keepdim=True)
             o[:, :, rows] = scores.exp_() @ v[:, :, :seen]

@@ -19,9 +19,9 @@ except AttributeError:  # old releases
 
 
 def _reference(x, y):
-    # logsumexp does the max-shift for us
-    lse = torch.logsumexp(x, dim=-1, keepdim=True)
-    torch.exp(x - lse, out=y)
+    # exp(x - logsumexp(x)) alone would lose the digits that a large logsumexp has no room for
+    torch.sub(x, x.amax(dim=-1, keepdim=True), out=y)
+    y.sub_(torch.logsumexp(y, dim=-1, keepdim=True)).exp_()
 
 
 def softmax(x, y, M, N):
