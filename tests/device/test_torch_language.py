@@ -339,12 +339,6 @@ def test_a_thread_that_computes_on_is_not_taken_for_one_that_ends(bar):
     passes(bar.judge(blend(f"{RIGHT}\n{start}\n{after}", BUSY), judging.SMOKE))
 
 
-def test_joined_threads_may_take_their_time_to_leave(bar):
-    before = "from concurrent.futures import ThreadPoolExecutor"
-    text = "with ThreadPoolExecutor(8) as pool: list(pool.map(len, [()] * 64))"
-    passes(bar.judge(blend(f"{RIGHT}\n{text}", before), judging.SCREEN))
-
-
 # --- what can be seen --------------------------------------------------------------------------
 
 LOOKS = """
