@@ -1,4 +1,4 @@
-"""What a Python candidate leaves behind, asked of the guards themselves: the judge asks too late."""
+"""What a Python candidate leaves behind: the guards themselves are asked, at once."""
 
 from __future__ import annotations
 
