@@ -96,8 +96,8 @@ def test_the_corpus_is_large_and_covers_every_core_task():
 
 def test_python_is_spoken_in_many_tasks_and_seldom_to_call_one_operator():
     own = [one for one in corpus.kernels() if one.language == "torch"]
-    assert len(own) >= 24
-    assert len({one.task for one in own}) >= 8
+    assert len(own) >= 70
+    assert len({one.task for one in own}) >= 20
     assert len([one for one in own if one.wraps]) <= 15
     assert any("class ModelNew" in one.path.read_text() for one in own)
 
