@@ -34,6 +34,8 @@ def row(kernel: corpus.Kernel, found: Evaluation, seconds: float) -> dict[str, A
         "task": kernel.task,
         "kernel": kernel.path.stem,
         "ships": kernel.ships,
+        "language": kernel.language,
+        "wraps": kernel.wraps,
         "outcome": found.outcome.value,
         "reason": found.reason,
         "evidence": found.evidence,
@@ -49,7 +51,7 @@ def row(kernel: corpus.Kernel, found: Evaluation, seconds: float) -> dict[str, A
 def judge_task(
     name: str, kernels: list[corpus.Kernel], rung: Rung, recording: Recording, cache: Path
 ) -> None:
-    executor = LocalExecutor(cache=cache, baselines=BASELINES)
+    executor = LocalExecutor(cache=cache, baselines=corpus.rivals_of(name, BASELINES))
     try:
         task = corpus.task_of(name)
         executor.open(task)
@@ -73,13 +75,36 @@ def judge_task(
 
 
 def table(rows: dict[str, dict[str, Any]]) -> str:
-    lines = ["| kernel | outcome | against the strongest baseline |", "|---|---|---|"]
+    lines = [
+        "| kernel | language | wraps | outcome | against the strongest baseline |",
+        "|---|---|---|---|---|",
+    ]
     for name, one in sorted(rows.items()):
         ratios = ", ".join(f"{item['ratio']:.2f}" for item in one["comparisons"])
         reason = f": {one['reason']}" if one["reason"] else ""
-        lines.append(f"| {name} | {one['outcome']}{reason} | {ratios} |")
-    passed = sum(one["outcome"] == "passed" for one in rows.values())
-    return "\n".join([*lines, f"\n{passed} of {len(rows)} honest kernels passed"])
+        lines.append(
+            f"| {name} | {language_of(one)} | {one.get('wraps', '')} "
+            f"| {one['outcome']}{reason} | {ratios} |"
+        )
+    return "\n".join([*lines, "", *counts(list(rows.values()))])
+
+
+def language_of(one: dict[str, Any]) -> str:
+    return str(one.get("language", "cpp"))  # rows from before there was another
+
+
+def counts(rows: list[dict[str, Any]]) -> list[str]:
+    """How many passed, of all, in each language, and of those that wrap one operator."""
+    groups = {"": rows}
+    for language in sorted({language_of(one) for one in rows}):
+        groups[f" in {language}"] = [one for one in rows if language_of(one) == language]
+    if wraps := [one for one in rows if one.get("wraps")]:
+        groups[" that wrap one operator"] = wraps
+    return [
+        f"{sum(one['outcome'] == 'passed' for one in group)} of {len(group)} honest kernels{what}"
+        " passed"
+        for what, group in groups.items()
+    ]
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from contextlib import closing
+from importlib.util import find_spec
 
 import pytest
 
@@ -19,7 +20,10 @@ from kernelwright.tasks import suites
 from tests.honest import corpus
 
 pytestmark = pytest.mark.skipif(not shutil.which("g++"), reason="needs g++")
-SEED, TASKS, EACH = 20260301, 6, 4
+NEEDS_TORCH = pytest.mark.skipif(not find_spec("torch"), reason="needs torch")
+SEED = 20260301
+DRAWN = {"cpp": (6, 4), "torch": (5, 2)}
+"""Of each language: of how many tasks, and how many kernels of each."""
 
 
 class Courts:
@@ -33,7 +37,11 @@ class Courts:
         task = corpus.task_of(kernel.task)
         if self.executor is None or self.name != kernel.task:
             self.close()
-            self.executor = LocalExecutor(threads=2, cache=self.cache, baselines=("loop",))
+            self.executor = LocalExecutor(
+                threads=2,
+                cache=self.cache,
+                baselines=corpus.rivals_of(kernel.task, ("loop",)),
+            )
             self.executor.open(task)
             self.name = kernel.task
         job = JudgeJob(
@@ -63,10 +71,13 @@ def courts(tmp_path_factory):
 
 def drawn():
     found = []
-    for one in corpus.sample(SEED, TASKS, EACH):
-        why = corpus.REJECTED.get(one.name)
-        marks = [pytest.mark.xfail(strict=True, raises=AssertionError, reason=why)] if why else []
-        found.append(pytest.param(one, id=one.name, marks=marks))
+    for language, (tasks, each) in DRAWN.items():
+        for one in corpus.sample(SEED, tasks, each, language):
+            why = corpus.REJECTED.get(one.name)
+            marks = [NEEDS_TORCH] if language == "torch" else []
+            if why:
+                marks.append(pytest.mark.xfail(strict=True, raises=AssertionError, reason=why))
+            found.append(pytest.param(one, id=one.name, marks=marks))
     return found
 
 
@@ -78,7 +89,21 @@ def test_an_honest_kernel_passes(courts, kernel):
 
 
 def test_the_corpus_is_large_and_covers_every_core_task():
-    own = [one for one in corpus.kernels() if not one.ships]
+    own = [one for one in corpus.kernels() if not one.ships and one.language == "cpp"]
     assert len(own) >= 66
     assert set(suites.suites()["core"]) <= {one.task for one in own}
+
+
+def test_python_is_spoken_in_many_tasks_and_seldom_to_call_one_operator():
+    own = [one for one in corpus.kernels() if one.language == "torch"]
+    assert len(own) >= 70
+    assert len({one.task for one in own}) >= 20
+    assert len([one for one in own if one.wraps]) <= 15
+    assert any("class ModelNew" in one.path.read_text() for one in own)
+
+
+def test_no_kernel_is_there_twice():
+    every = corpus.kernels()
+    assert len({one.name for one in every}) == len(every)
+    own = [one for one in every if not one.ships]
     assert len({one.path.read_text() for one in own}) == len(own)

@@ -199,7 +199,7 @@ CHANGES = {
     "threads": ("torch.set_num_threads(1)", "torch.set_num_threads(torch.get_num_threads())"),
     "precision": (
         "torch.set_float32_matmul_precision('medium')",
-        "torch.get_float32_matmul_precision()",
+        "torch.set_float32_matmul_precision(torch.get_float32_matmul_precision())",
     ),
     "determinism": (
         "torch.use_deterministic_algorithms(True)",
@@ -323,6 +323,20 @@ def test_what_a_call_starts_ends_with_it(bar, name):
     before, left, joined = THREADS[name]
     fails(bar.judge(blend(f"{RIGHT}\n{left}", before), judging.SMOKE), Outcome.DEFERRED_WORK)
     passes(bar.judge(blend(f"{RIGHT}\n{joined}", before), judging.SMOKE))
+
+
+BUSY = """import ctypes
+libc = ctypes.CDLL(None)
+thread, text = ctypes.c_ulong(), ctypes.create_string_buffer(b"x" * (1 << 28))
+libc.pthread_create.argtypes = [ctypes.c_void_p] * 4
+"""
+
+
+def test_a_thread_that_computes_on_is_not_taken_for_one_that_ends(bar):
+    start = "libc.pthread_create(ctypes.byref(thread), None, libc.strlen, text)"
+    after = "libc.pthread_join(thread, None)"
+    fails(bar.judge(blend(f"{RIGHT}\n{start}", BUSY), judging.SMOKE), Outcome.DEFERRED_WORK)
+    passes(bar.judge(blend(f"{RIGHT}\n{start}\n{after}", BUSY), judging.SMOKE))
 
 
 # --- what can be seen --------------------------------------------------------------------------

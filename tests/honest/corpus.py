@@ -1,7 +1,8 @@
 """Every honest kernel there is: those of this folder, and the experts that ship with the package.
 
-A kernel is one file, `<task>/<name>.cpp`, and is judged for the task of its folder: a built-in
-one, or one of `tasks/` here. All of them must pass; one that does not is a fault of the judge.
+A kernel is one file, `<task>/<name>.cpp` or `.py`, and is judged for the task of its folder: a
+built-in one, one of `tasks/` here, or one of the examples in KernelBench's format. All of them
+must pass; one that does not is a fault of the judge.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.candidates.header import parse
 from kernelwright.candidates.tunables import space
 from kernelwright.devices import detect
+from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.task import Task
 from kernelwright.tasks import contract, suites
@@ -23,6 +25,10 @@ from kernelwright.tasks.load import load_task
 
 HERE = Path(__file__).parent
 TASKS = HERE / "tasks"
+EXAMPLES = HERE.parents[1] / "examples" / "kernelbench"
+LANGUAGES = {".cpp": "cpp", ".py": "torch"}
+WRAPS = "# wraps: "
+"""Begins a file that does little more than call one operator of the framework, then names it."""
 REJECTED: dict[str, str] = {}
 """Kernels that the judge does not let pass though it should, and why."""
 ROLES = ("main", "extra", "smoke")
@@ -41,11 +47,23 @@ class Kernel(NamedTuple):
         """Unique among all kernels."""
         return f"{self.task}/{'expert-' if self.ships else ''}{self.path.stem}"
 
+    @property
+    def language(self) -> str:
+        """What it is written in, as languages are called."""
+        return LANGUAGES[self.path.suffix]
+
+    @property
+    def wraps(self) -> str:
+        """The one operator of the framework that it calls, or empty."""
+        first = self.path.read_text().partition("\n")[0]
+        return first.removeprefix(WRAPS).strip() if first.startswith(WRAPS) else ""
+
 
 def kernels() -> list[Kernel]:
     """All of them, in the order of their names."""
     package = Path(str(files("kernelwright"))) / "experts"
-    own = [Kernel(path.parent.name, path, False) for path in HERE.glob("*/*.cpp")]
+    files_here = [path for path in HERE.glob("*/*") if path.suffix in LANGUAGES]
+    own = [Kernel(path.parent.name, path, False) for path in files_here]
     known = set(suites.names()) | {path.name for path in TASKS.iterdir()}
     ships = [
         Kernel(path.parts[-3], path, True)
@@ -55,9 +73,10 @@ def kernels() -> list[Kernel]:
     return sorted([*own, *ships], key=lambda one: one.name)
 
 
-def sample(seed: int, tasks: int, each: int) -> list[Kernel]:
-    """Up to `each` kernels of every one of `tasks` tasks, drawn from all."""
-    draw, every = random.Random(seed), kernels()
+def sample(seed: int, tasks: int, each: int, language: str) -> list[Kernel]:
+    """Up to `each` kernels of every one of `tasks` tasks, drawn from all in that language."""
+    draw = random.Random(seed)
+    every = [one for one in kernels() if one.language == language]
     chosen = draw.sample(sorted({one.task for one in every}), tasks)
     found = []
     for name in chosen:
@@ -68,19 +87,27 @@ def sample(seed: int, tasks: int, each: int) -> list[Kernel]:
 
 @cache
 def task_of(name: str) -> Task:
-    """The task of that name."""
+    """The task of that name; one in KernelBench's format needs torch."""
+    if (example := EXAMPLES / f"{name}.py").exists():
+        with Oracle() as oracle:
+            return load_task(str(example), inspector=oracle.inspect)
     own = TASKS / name
     return load_task(str(own) if own.is_dir() else name, inspector=lambda request: {})
+
+
+def rivals_of(name: str, usual: tuple[str, ...]) -> tuple[str, ...]:
+    """The usual baselines, or the only one that a task in KernelBench's format has."""
+    return ("eager",) if task_of(name).reference.kind == "kernelbench" else usual
 
 
 def candidate(kernel: Kernel) -> Candidate:
     """The kernel with its default values, those that are valid at the first workload they fit."""
     text, task = kernel.path.read_text(), task_of(kernel.task)
-    header = parse(text, "cpp")
+    header = parse(text, kernel.language)
     here = [one for one in task.workloads if one.device == "cpu"]
     for workload in sorted(here, key=lambda one: ROLES.index(one.role)):
         facts = contract.extents(task, workload.axes) | {"cores": detect.cores()}
         points = space(header, facts).points()
         if (point := next(points, None)) is not None:
-            return make_candidate(text, "cpp", point, origin=kernel.name)
+            return make_candidate(text, kernel.language, point, origin=kernel.name)
     raise AssertionError(f"{kernel.name} has no valid point for any workload")

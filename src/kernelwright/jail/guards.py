@@ -25,6 +25,9 @@ import torch
 from refusal import Refusal  # type: ignore[import-not-found]
 
 FRAMES, LIST, MODULES = sys._current_frames, os.listdir, sys.modules
+CLOCK, SLEEP = time.monotonic, time.sleep
+LEAVING_S, LEAVING_CPU_NS = 1.0, 1_000_000
+"""For how long a thread may be on its way out, and what it may compute meanwhile."""
 FUNCTION_MODES = torch._C._len_torch_function_stack
 DISPATCH_MODES = torch._C._len_torch_dispatch_stack
 _OWNERS: tuple[Any, ...] = (
@@ -35,6 +38,7 @@ _OWNERS: tuple[Any, ...] = (
 ABSENT = object()
 _LIBM = ctypes.CDLL("libm.so.6")
 _ENVIRONMENT = (ctypes.c_uint8 * 256)()
+_WAITS = ("S", "T", "t", "I")
 _MASKS = ("SigBlk", "SigIgn", "SigCgt", "Umask")
 _OF_THE_C_LIBRARY = 0b11 << 31
 """Signals 32 and 33, which it uses once there are threads."""
@@ -90,7 +94,7 @@ class Guards:
         if others and len(self._processes) <= 2:  # else we see those of the whole machine
             text = f"{len(others)} processes still ran after a call"
             raise Refusal("deferred_work", text, "wait for what you start")
-        fresh = tasks() - self._tasks
+        fresh = [one for one in tasks() - self._tasks if not ends(one)]
         if fresh:
             text = f"{len(fresh)} threads more than after the warm call still ran after a call"
             raise Refusal("deferred_work", text, "join threads before returning")
@@ -122,6 +126,20 @@ def processes() -> frozenset[str]:
 def tasks() -> frozenset[str]:
     """Threads of this process, by the kernel's numbers."""
     return frozenset(LIST("/proc/self/task"))
+
+
+def ends(task: str) -> bool:
+    """Whether a thread is on its way out, and waits until it is gone.
+
+    Joining one of Python's waits for its last line, not for the system's thread, which still needs
+    a moment of a processor that may be busy. One that sleeps or computes is not on its way out.
+    """
+    used, until = _spent(task), CLOCK() + LEAVING_S
+    while task in tasks():
+        if _state(task) in _WAITS or _spent(task) - used > LEAVING_CPU_NS or CLOCK() > until:
+            return task not in tasks()
+        SLEEP(0.001)
+    return True
 
 
 def settings() -> dict[str, Any]:
@@ -166,6 +184,31 @@ def _status() -> tuple[int, ...]:
     return tuple(int(value, 16) & ~_OF_THE_C_LIBRARY for _, value in lines)
 
 
+def _precision_of_onednn() -> str:
+    """Asking for full precision writes "ieee" where at first nothing was asked for."""
+    asked: str = torch.backends.mkldnn.matmul.fp32_precision
+    return "ieee" if asked == "none" else asked
+
+
+def _state(task: str) -> str:
+    """How the kernel calls what a thread does; X once it is gone."""
+    return _told(task, "stat").rpartition(")")[2].strip()[:1] or "X"
+
+
+def _spent(task: str) -> int:
+    """Nanoseconds that a thread has computed; where the kernel keeps no count, those that pass."""
+    told = _told(task, "schedstat")
+    return int(told.split()[0]) if told else time.monotonic_ns()
+
+
+def _told(task: str, file: str) -> str:
+    try:
+        with open(f"/proc/self/task/{task}/{file}", encoding="ascii", errors="replace") as told:  # noqa: PTH123
+            return told.read()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 def _handlers() -> tuple[Any, ...]:
     return tuple(signal.getsignal(number) for number in signal.valid_signals())
 
@@ -180,7 +223,7 @@ _SETTINGS: dict[str, Callable[[], Any]] = {
     "deterministic algorithms": torch.get_deterministic_debug_mode,
     "filling of fresh memory": lambda: torch.utils.deterministic.fill_uninitialized_memory,
     "the precision of float32 products": torch.get_float32_matmul_precision,
-    "the precision of oneDNN": lambda: torch.backends.mkldnn.matmul.fp32_precision,
+    "the precision of oneDNN": _precision_of_onednn,
     "use of oneDNN": torch._C._get_mkldnn_enabled,
     "the number of threads": torch.get_num_threads,
     "the number of inter-op threads": torch.get_num_interop_threads,

@@ -1,0 +1,6 @@
+# wraps: sum
+import torch
+
+
+def reduction(x, y, M, N):
+    torch.sum(x, dim=1, out=y)
