@@ -151,9 +151,13 @@ def labels(evaluation: Evaluation) -> list[str]:
     distinct = found.get("distinct_results_in_40_repeats", 1)
     if distinct > 1:
         said.append(f"bits differ between runs ({distinct} results in 40), within the tolerance")
+    if found.get("distinct_results_in_timed_repeats", 1) > 1 and distinct == 1:
+        said.append("bits differ between runs at the timed size, within the tolerance")
     if called := found.get("library"):
         more = f" and {len(called) - NAMED} more" if len(called) > NAMED else ""
         said.append(f"calls {', '.join(called[:NAMED])}{more}")
+    if linked := found.get("libraries"):
+        said.append(f"uses {', '.join(linked)}")
     if found.get("draws_random_numbers"):
         said.append("draws random numbers")
     undefined = found.get("reference_undefined")

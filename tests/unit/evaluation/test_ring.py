@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelwright.evaluation.arena import Arena, numpy_dtype, plan
-from kernelwright.evaluation.ring import GUARD, Inputs, Ring
+from kernelwright.evaluation.ring import Inputs, Ring
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import DTYPES, Case, Scalar, Shaped
 
@@ -64,7 +64,7 @@ def test_writing_beside_an_output_is_noticed():
     ring.poison(0, 0xFF)
     assert ring.trespass(0) is None
     place = ring.outputs.layouts[0].tensors[0]
-    ring.outputs.arena.bytes[place.offset + place.nbytes] = GUARD ^ 1
+    ring.outputs.arena.bytes[place.offset + place.nbytes] ^= 1
     found = ring.trespass(0)
     assert found is not None
     assert found.outcome is Outcome.OUT_OF_BOUNDS
