@@ -27,9 +27,9 @@ MEANING = {
     Outcome.DEFERRED_WORK: "work went on after the call had returned",
     Outcome.CLOCK_DISAGREEMENT: "the worker claims less time than the verifier saw",
     Outcome.TAMPERING: "the candidate meddled with the judge",
-    Outcome.KERNEL_DID_NOT_RUN: "the output was made by a library, or by code loaded from elsewhere, "
+    Outcome.KERNEL_DID_NOT_RUN: "the output was made by a library, or by code from elsewhere, "
     "not by the candidate's own",
-    Outcome.OUT_OF_BOUNDS: "bytes beside a tensor were overwritten, or read where that can be seen",
+    Outcome.OUT_OF_BOUNDS: "bytes beside a tensor were overwritten, or read past its end",
     Outcome.IMPLAUSIBLY_FAST: "faster than the device can move the compulsory bytes",
     Outcome.INSENSITIVE_TASK: "the task's own comparison would accept a wrong answer",
     Outcome.CRASHED: "the process died by a signal, which is named, or broke off",

@@ -107,7 +107,7 @@ CONFIRM = RungPlan(
         "timed_stability",
         "timed_repeats",
         "hidden",
-    ),  # fmt: skip
+    ),
     workloads="all",
     looks=(12,),
     checked_least=3,

@@ -31,7 +31,8 @@ class Rung(IntEnum):
 
 
 Stage = Literal[
-    "smoke", "declared", "stability", "repeats", "edges", "timed_stability", "timed_repeats", "hidden"
+    "smoke", "declared", "stability", "repeats", "edges", "timed_stability", "timed_repeats",
+    "hidden",
 ]  # fmt: skip
 
 
