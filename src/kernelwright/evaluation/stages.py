@@ -10,6 +10,7 @@ stability and timed repeats: a few of those questions at the size that is timed.
 import hashlib
 import math
 import random
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
@@ -33,6 +34,8 @@ TIMED_REPEATS = 5
 FEWEST_KINDS = 2
 TIMED_BYTES = 64 << 20
 """What questions of several hostile kinds at the timed size may hold together."""
+TIMED_SECONDS = 2.0
+"""After which no further kind is asked about; those that were answered in a session are quick."""
 
 
 class Rings(Protocol):
@@ -83,13 +86,16 @@ def _stability(trial: Trial, cases: Cases, rings: Rings) -> None:
 
 
 def _timed_stability(trial: Trial, cases: Cases, rings: Rings) -> None:
-    """Kinds that the secret chooses, as many as memory is given; with both poisons."""
+    """Kinds in an order of the secret's, at least two, as time and memory allow; both poisons."""
     case = cases.timed[0]
     if case.workload == cases.smoke.workload:
         return
     kinds = list(hostile.kinds(case))
     random.Random(trial.answers.seed("timed kinds")).shuffle(kinds)
-    for kind in kinds[: max(FEWEST_KINDS, TIMED_BYTES // _bytes(case))]:
+    until = time.monotonic() + TIMED_SECONDS
+    for number, kind in enumerate(kinds[: max(FEWEST_KINDS, TIMED_BYTES // _bytes(case))]):
+        if number >= FEWEST_KINDS and time.monotonic() > until:
+            break
         for pattern in POISONS:
             _hostile(trial, case, kind, rings, pattern)
 
