@@ -27,8 +27,9 @@ MEANING = {
     Outcome.DEFERRED_WORK: "work went on after the call had returned",
     Outcome.CLOCK_DISAGREEMENT: "the worker claims less time than the verifier saw",
     Outcome.TAMPERING: "the candidate meddled with the judge",
-    Outcome.KERNEL_DID_NOT_RUN: "the result did not come from the candidate's own kernel",
-    Outcome.OUT_OF_BOUNDS: "bytes beside a tensor were overwritten",
+    Outcome.KERNEL_DID_NOT_RUN: "the output was made by a library, or by code from elsewhere, "
+    "not by the candidate's own",
+    Outcome.OUT_OF_BOUNDS: "bytes beside a tensor were overwritten, or read past its end",
     Outcome.IMPLAUSIBLY_FAST: "at a confirm: less time than any right kernel needs to move what it "
     "must, or for the operations that the task proves necessary",
     Outcome.INSENSITIVE_TASK: "the task's own comparison would accept a wrong answer",

@@ -91,14 +91,23 @@ SCREEN = RungPlan(
 )
 FULL = RungPlan(
     rung=Rung.FULL,
-    stages=("smoke", "declared", "stability", "repeats", "edges"),
+    stages=("smoke", "declared", "stability", "repeats", "edges", "timed_stability"),
     workloads="all",
     looks=(12,),
     checked_least=3,
 )
 CONFIRM = RungPlan(
     rung=Rung.CONFIRM,
-    stages=("smoke", "declared", "stability", "repeats", "edges", "hidden"),
+    stages=(
+        "smoke",
+        "declared",
+        "stability",
+        "repeats",
+        "edges",
+        "timed_stability",
+        "timed_repeats",
+        "hidden",
+    ),
     workloads="all",
     looks=(12,),
     checked_least=3,

@@ -94,6 +94,14 @@ WRONG = {
     "error code": (f"{RIGHT} return 7;", Outcome.RUNTIME_ERROR),
     "writes past the end": (f"{RIGHT} q[M] = 1;", Outcome.OUT_OF_BOUNDS),
     "writes before the start": (f"{RIGHT} y[-1] = 1;", Outcome.OUT_OF_BOUNDS),
+    "reads past the end of an input": (
+        f"volatile float t = x[M * N + 20]; {RIGHT}",
+        Outcome.OUT_OF_BOUNDS,
+    ),
+    "writes what its input holds already": (
+        f"volatile float* v = (float*)x; v[2] = v[2]; {RIGHT}",
+        Outcome.INPUT_MUTATED,
+    ),
     "changes an input": (f"{RIGHT} ((float*)x)[2] += 1;", Outcome.INPUT_MUTATED),
     "unshifted exponential": (
         UNSHIFTED,
@@ -269,6 +277,43 @@ def test_a_pass_says_how_near_it_came(court):
     assert nearest["workload"]
     first, last = nearest["worst_tile"]
     assert 0 <= first < last
+
+
+def test_reading_a_whole_vector_at_the_end_of_an_input_passes(court):
+    reads = "static volatile float t; for (int64_t at = M * N; at % 16; ++at) t = x[at];"
+    found = court.judge(body(f"{reads} {RIGHT}"))
+    assert found.outcome is Outcome.PASSED, (found.reason, found.evidence)
+
+
+def test_a_library_that_a_call_loads_is_named(court):
+    loads = '#include <dlfcn.h>\nstatic void* load() { return dlopen("libz.so.1", RTLD_NOW); }'
+    found = court.judge(body(f"static void* library = load(); (void)library; {RIGHT}", loads))
+    assert found.outcome is Outcome.PASSED, (found.reason, found.evidence)
+    assert found.evidence["libraries"] == ["libz"]
+    assert "libraries" not in court.judge(judging.LOOP).evidence
+
+
+ONLY_LARGE = f"""
+if (M * N < 10000) {{ {RIGHT} return 0; }}
+{UNSHIFTED}"""
+
+
+def test_hostile_values_come_at_the_timed_size_too(court):
+    found = court.judge(body(ONLY_LARGE), judging.FULL)
+    assert found.outcome is Outcome.NUMERICALLY_UNSTABLE, (found.reason, found.evidence)
+    assert found.evidence["workload"] == "main"
+    assert found.checks[-1].name == "timed_stability"
+
+
+SELDOM = f"""static int calls = 0; {RIGHT}
+if (M * N > 10000 && ++calls % 7 == 0) q[0] *= 2;"""
+
+
+def test_alike_calls_at_the_timed_size_are_all_compared(court):
+    plan = judging.CONFIRM.model_copy(update={"stages": ("smoke", *["timed_repeats"] * 2)})
+    found = court.judge(body(SELDOM), plan)
+    assert found.outcome is Outcome.NONDETERMINISTIC, (found.reason, found.evidence)
+    assert found.checks[-1].name == "timed_repeats"
 
 
 FLICKERS = (

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from kernelwright.records.task import Shaped
 
+PAGE = mmap.PAGESIZE
 GUARD_BYTES = 4096
 SEAL_FUTURE_WRITE = 0x10
 """``F_SEAL_FUTURE_WRITE`` of fcntl(2), which the standard library does not name."""
@@ -88,6 +89,8 @@ class Layout:
 
     tensors: tuple[Placed, ...]
     nbytes: int
+    fences: tuple[int, ...] = ()
+    """Offsets of pages that whoever reads the tensors must not be able to read."""
 
     def to_json(self) -> dict[str, Any]:
         """A form that survives JSON."""
@@ -107,23 +110,48 @@ def storage_elements(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
     return 1 + sum((extent - 1) * step for extent, step in zip(shape, strides, strict=True))
 
 
-def plan(tensors: Iterable[Shaped], start: int = 0, alignment: int = 64) -> Layout:
+def plan(
+    tensors: Iterable[Shaped], start: int = 0, alignment: int = 64, *, fenced: bool = False
+) -> Layout:
     """Places for ``tensors`` from byte ``start`` on.
 
     Args:
         tensors: what to place, in order.
-        start: first byte that may be used; a multiple of 4096.
+        start: first byte that may be used; a multiple of the page's size.
         alignment: bytes to which each tensor is aligned *and no more*: at 4, a float tensor
             deliberately lies 4 bytes past a 64-byte boundary.
+        fenced: each tensor ends as near as its alignment allows before a page of its own, which
+            is to be made unreadable.
     """
-    placed, cursor = [], start
+    placed, fences, cursor = [], [], start
     for item in tensors:
         strides = item.strides or default_strides(item.shape)
         nbytes = storage_elements(item.shape, strides) * numpy_dtype(item.dtype).itemsize
         offset = cursor + GUARD_BYTES + (alignment if alignment < 64 else 0)
+        if fenced:
+            fences.append(_pages(offset + nbytes + max(alignment, 64)))
+            offset = _before(fences[-1], nbytes, alignment)
+            cursor = fences[-1] + PAGE
+        else:
+            cursor = _pages(offset + nbytes + GUARD_BYTES)
         placed.append(Placed(item.name, offset, nbytes, item.shape, item.dtype, strides))
-        cursor = -(-(offset + nbytes + GUARD_BYTES) // 4096) * 4096
-    return Layout(tuple(placed), cursor)
+    return Layout(tuple(placed), cursor, tuple(fences))
+
+
+def _pages(nbytes: int) -> int:
+    return -(-nbytes // PAGE) * PAGE
+
+
+def _before(fence: int, nbytes: int, alignment: int) -> int:
+    """The last place that keeps the alignment, and no more; an empty tensor has a vector's room.
+
+    Of an empty tensor much honest code reads the first element and makes nothing of it.
+    """
+    last = fence - (nbytes or 64)
+    if alignment >= 64:
+        return last // alignment * alignment
+    last = last // alignment * alignment
+    return last - alignment if last % 64 == 0 else last
 
 
 class Arena:
@@ -139,6 +167,8 @@ class Arena:
         self.descriptor = descriptor
         self.nbytes = nbytes
         self.writable = writable
+        self.fences: tuple[int, ...] = ()
+        """Offsets of pages that the receiver is to make unreadable for itself."""
         flags = mmap.MAP_SHARED | mmap.MAP_POPULATE
         prot = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
         self._map = mmap.mmap(descriptor, nbytes, flags=flags, prot=prot)

@@ -99,14 +99,12 @@ class Census:
             return Finding(Outcome.STATE_MUTATED, reason, {"changed": changes})
         return None
 
-    def objects(self) -> set[str]:
-        """Files of code that it has mapped; empty where the kernel does not tell."""
+    def code(self) -> str:
+        """What it has mapped, as the kernel lists it; empty where the kernel does not tell."""
         try:
-            lines = (PROC / str(self.pid) / "maps").read_text().splitlines()
+            return (PROC / str(self.pid) / "maps").read_text(errors="replace")
         except OSError:
-            return set()
-        mapped = (line.split(maxsplit=5) for line in lines)
-        return {part[5] for part in mapped if len(part) == 6 and "x" in part[1] and "/" in part[5]}
+            return ""
 
 
 def _worker_of(started: int) -> int:

@@ -18,6 +18,7 @@ from kernelwright.evaluation.bench import Bench
 from kernelwright.evaluation.channel import Channel
 from kernelwright.evaluation.entrant import Entrant
 from kernelwright.evaluation.interface import interface
+from kernelwright.evaluation.library_worker import LibraryWorker
 from kernelwright.evaluation.python_worker import PythonWorker
 from kernelwright.evaluation.rivals import environment
 from kernelwright.evaluation.worker import Worker
@@ -114,10 +115,12 @@ class Entrants:
             raise
         finally:
             theirs.close()
-        worker = Worker(process, ours, label)
+        forbid = self._bench.task.library == "forbid"
+        worker: Worker
         if kind == "python":
-            forbid = self._bench.task.library == "forbid"
             worker = PythonWorker(process, ours, label, forbid=forbid)
+        else:
+            worker = LibraryWorker(process, ours, label, library=str(library), forbid=forbid)
         try:
             worker.sandbox = process.confinement()
             worker.ready()

@@ -47,7 +47,7 @@ def judge(
     watch: Stopwatch | None = None
     try:
         deadline = bench.deadline(bench.cases.timed[0])
-        trial = Trial(bench.task, entrant.start(), bench.answers, deadline)
+        trial = Trial(bench.task, entrant.start(), bench.answers, deadline, settle=entrant.settle)
         with trial.check("load"):
             trial.load(entrant.load)
         cases = _cases(job, bench)

@@ -49,9 +49,9 @@ class PythonWorker(Worker):
         self.call_slack_us = CALL_SLACK_US
         self._watching = False
 
-    def load(self, message: dict[str, Any], timeout: float) -> None:
+    def load(self, message: dict[str, Any], timeout: float) -> dict[str, Any]:
         """As for any worker, with time to build."""
-        super().load(message, max(timeout, LOAD_SECONDS))
+        return super().load(message, max(timeout, LOAD_SECONDS))
 
     def bind(self, ring: Ring, timeout: float) -> None:
         """As for any worker, with time to compile: the first calls of a shape are made here."""

@@ -13,99 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.checks.finding import Finding
-from kernelwright.evaluation.arena import (
-    Arena,
-    Array,
-    Layout,
-    Placed,
-    default_strides,
-    numpy_dtype,
-    plan,
-)
+from kernelwright.evaluation.arena import Arena, Array
+from kernelwright.evaluation.sets import Sets
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Case, Shaped
 from kernelwright.tasks import contract
 from kernelwright.tasks.fresh import Fresh
 
-GUARD = 0xC3
 POISONS = (0xFF, 0x5A)
 """Bytes with which outputs are filled: the first is NaN in every floating type."""
-
+PIECE = 64
 
 _numbers = itertools.count()
-
-
-class _Sets:
-    """``slots`` sets of tensors in one arena, between guard zones."""
-
-    def __init__(
-        self, tensors: tuple[Shaped, ...], slots: int, alignment: int, *, sealed: bool
-    ) -> None:
-        self.layouts: list[Layout] = []
-        start = 0
-        for _ in range(slots):
-            self.layouts.append(plan(tensors, start, alignment))
-            start = self.layouts[-1].nbytes
-        self.arena = Arena.create(start, sealed=sealed)
-        self._zones: dict[int, list[NDArray[np.uint8]]] = {}
-        self._gaps: dict[int, NDArray[np.bool_]] = {}
-        places = [place for layout in self.layouts for place in layout.tensors]
-        starts = [*(place.offset for place in places), self.arena.nbytes]
-        ends = [0, *(place.offset + place.nbytes for place in places)]
-        zones = [self.arena.bytes[a:b] for a, b in zip(ends, starts, strict=True)]
-        for zone in zones:
-            zone[:] = GUARD
-        for place, before, after in zip(places, zones, zones[1:], strict=False):
-            self._zones[place.offset] = [before, after]
-            if (gaps := _gaps(place)) is not None:
-                self._gaps[place.offset] = gaps
-
-    def view(self, slot: int, name: str) -> Array:
-        """One tensor of one set, in shared memory."""
-        return self.arena.view(self.place(slot, name))
-
-    def place(self, slot: int, name: str) -> Placed:
-        """Where one tensor of one set lies."""
-        for place in self.layouts[slot].tensors:
-            if place.name == name:
-                return place
-        raise KeyError(name)
-
-    def beside(self, slot: int) -> Finding | None:
-        """The first guard zone that somebody wrote to."""
-        for place in self.layouts[slot].tensors:
-            for zone in self._zones[place.offset]:
-                touched = int((zone != GUARD).sum())
-                if touched:
-                    reason = f"{touched} bytes beside {place.name} were overwritten"
-                    evidence = {"tensor": place.name, "bytes": touched}
-                    return Finding(Outcome.OUT_OF_BOUNDS, reason, evidence)
-        return None
-
-    def raw(self, place: Placed) -> NDArray[np.uint8]:
-        """The bytes of one tensor's storage."""
-        return self.arena.bytes[place.offset : place.offset + place.nbytes]
-
-    def gaps(self, place: Placed) -> NDArray[np.uint8]:
-        """The bytes between the elements of a strided tensor; none for a dense one."""
-        mask = self._gaps.get(place.offset)
-        raw = self.raw(place)
-        return raw[:0] if mask is None else raw[mask]
-
-
-def _gaps(place: Placed) -> NDArray[np.bool_] | None:
-    """Which bytes of a tensor's storage belong to no element; None if all do."""
-    if place.strides == default_strides(place.shape) or not place.nbytes:
-        return None
-    size = numpy_dtype(place.dtype).itemsize
-    unused = np.ones((place.nbytes // size, size), np.bool_)
-    addresses = np.zeros(place.shape, np.int64)
-    for axis, step in enumerate(place.strides):
-        shape = [1] * len(place.shape)
-        shape[axis] = -1
-        addresses += (np.arange(place.shape[axis]) * step).reshape(shape)
-    unused[addresses.reshape(-1)] = False
-    return unused.reshape(-1)
 
 
 class Inputs:
@@ -115,12 +34,13 @@ class Inputs:
         case: whose inputs.
         slots: how many sets.
         sealed: nobody else can write them; otherwise a private copy tells who did.
+        fenced: whoever reads past the end of one crashes.
     """
 
-    def __init__(self, case: Case, slots: int, *, sealed: bool) -> None:
+    def __init__(self, case: Case, slots: int, *, sealed: bool, fenced: bool = False) -> None:
         self.case = case
         self.slots = slots
-        self.sets = _Sets(case.inputs, slots, case.alignment, sealed=sealed)
+        self.sets = Sets(case.inputs, slots, case.alignment, sealed=sealed, fenced=fenced)
         self.sealed = sealed
         self.block = -1
         self._kept: dict[str, Array] = {}
@@ -132,6 +52,7 @@ class Inputs:
         for slot in range(self.slots):
             for item in self.case.inputs:
                 self.sets.view(slot, item.name)[...] = contents[item.name]
+        self.sets.surround()
         self._kept = dict(contents)
         self._between = {item.name: self._gap_bytes(item) for item in self.case.inputs}
         self.block = -1
@@ -156,6 +77,7 @@ class Inputs:
             views = {item.name: self.sets.view(slot, item.name) for item in self.case.inputs}
             change = self._fresh.touch if sparse else self._fresh.write
             change(views, np.random.default_rng((secret, block, slot)))
+        self.sets.surround()
 
     def contents(self, slot: int) -> dict[str, Array]:
         """One set as the verifier knows it: shared memory only where it is sealed."""
@@ -195,18 +117,19 @@ class Ring:
         self.inputs = read
         self.number = next(_numbers)
         """Differs from that of every other ring, also of one that is gone."""
-        self.outputs = _Sets(self.case.outputs, self.slots, self.case.alignment, sealed=False)
+        self.outputs = Sets(self.case.outputs, self.slots, self.case.alignment, sealed=False)
         self.poisons = [POISONS[0]] * self.slots
 
     @classmethod
-    def private(cls, case: Case, *, sealed: bool = False) -> "Ring":
+    def private(cls, case: Case, *, sealed: bool = False, fenced: bool | None = None) -> "Ring":
         """One argument set with inputs of its own, for correctness.
 
         Args:
             case: whose arguments.
             sealed: inputs cannot be written, as when they are timed; otherwise it shows who does.
+            fenced: whoever reads past the end of an input crashes; None: where they are sealed.
         """
-        return cls(Inputs(case, 1, sealed=sealed))
+        return cls(Inputs(case, 1, sealed=sealed, fenced=sealed if fenced is None else fenced))
 
     @property
     def nbytes(self) -> int:
@@ -236,6 +159,20 @@ class Ring:
         pattern = self.poisons[slot]
         places = self.outputs.layouts[slot].tensors
         return all(bool((self.outputs.raw(place) == pattern).all()) for place in places)
+
+    def seems_untouched(self, slot: int, where: float) -> bool:
+        """The same of a piece of each output, which costs nothing: that it may be so.
+
+        Args:
+            slot: whose outputs.
+            where: place of the piece, from 0 to 1.
+        """
+        pieces = []
+        for place in self.outputs.layouts[slot].tensors:
+            raw = self.outputs.raw(place)
+            start = int(where * max(raw.size - PIECE, 0))
+            pieces.append(raw[start : start + PIECE])
+        return all(bool((piece == self.poisons[slot]).all()) for piece in pieces)
 
     def _between(self, slot: int) -> Finding | None:
         """The first output written between its elements."""

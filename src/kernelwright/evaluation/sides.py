@@ -187,6 +187,9 @@ class CandidateSide(RingSide):
         chosen = chosen or _sparse(self.secret, self.blocks)
         # The last call has nobody after it who could finish its work.
         slot = self.order[-1] if self._dice.random() < 0.5 else self._dice.choice(self.order)
+        for one in self.order:
+            if self.ring.seems_untouched(one, self._dice.random()):
+                slot, chosen = one, True
         # Taken at once: what is written from now on was not done in the measured time.
         outputs = self._snapshot(slot) if chosen else {}
         for one in range(self.ring.slots):

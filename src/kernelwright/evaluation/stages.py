@@ -3,11 +3,14 @@
 Smoke: the smallest workload, with inputs that can be written and then with inputs that cannot, as
 when they are timed; in all stages after the declared ones they cannot. Declared: every workload
 that will be timed. Stability: hostile values, small integers among them, on which exact answers
-must be met exactly. Repeats: the same call again and again. Edges and hidden: other shapes.
+must be met exactly. Repeats: the same call again and again. Edges and hidden: other shapes. Timed
+stability and timed repeats: a few of those questions at the size that is timed.
 """
 
 import hashlib
-import signal
+import math
+import random
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
@@ -24,9 +27,15 @@ from kernelwright.evaluation.trial import Trial
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.rung import Stage
 from kernelwright.records.task import Case
-from kernelwright.tasks import hostile
+from kernelwright.tasks import edges, hostile
 
 REPEATS = 40
+TIMED_REPEATS = 5
+FEWEST_KINDS = 2
+TIMED_BYTES = 64 << 20
+"""What questions of several hostile kinds at the timed size may hold together."""
+TIMED_SECONDS = 2.0
+"""After which no further kind is asked about; those that were answered in a session are quick."""
 
 
 class Rings(Protocol):
@@ -48,18 +57,7 @@ def run(stage: Stage, trial: Trial, cases: Cases, rings: Rings) -> None:
 
 def _smoke(trial: Trial, cases: Cases, rings: Rings) -> None:
     _declared_one(trial, cases.smoke, rings)
-    try:
-        trial.correct(trial.answers.base(cases.smoke), ring=rings(cases.smoke, sealed=True))
-    except Rejected as rejection:
-        raise Rejected(_by_writing(rejection.finding)) from None
-
-
-def _by_writing(finding: Finding) -> Finding:
-    """A crash on what was right a moment ago, where its inputs could be written."""
-    if finding.evidence.get("exit_code") not in (-signal.SIGSEGV, -signal.SIGBUS):
-        return finding
-    reason = f"{finding.reason}, where its inputs could not be written"
-    return Finding(Outcome.INPUT_MUTATED, reason, finding.evidence)
+    trial.correct(trial.answers.base(cases.smoke), ring=rings(cases.smoke, sealed=True))
 
 
 def _declared(trial: Trial, cases: Cases, rings: Rings) -> None:
@@ -83,12 +81,40 @@ def _remembered(finding: Finding) -> Finding:
 
 
 def _stability(trial: Trial, cases: Cases, rings: Rings) -> None:
-    case = cases.smoke
-    for kind in hostile.kinds(case):
-        with _where_defined(trial, f"hostile {kind}"):
-            question = trial.answers.hostile(case, kind)
-            blame = _same if kind == hostile.INTEGERS else _unstable
-            trial.correct(question, ring=rings(case, sealed=True), blame=blame)
+    for kind in hostile.kinds(cases.smoke):
+        _hostile(trial, cases.smoke, kind, rings)
+
+
+def _timed_stability(trial: Trial, cases: Cases, rings: Rings) -> None:
+    """Kinds in an order of the secret's, at least two, as time and memory allow; both poisons.
+
+    Finite ones: a fast algorithm for large sizes adds what the reference keeps apart, and makes NaN
+    of an infinity.
+    """
+    case = cases.timed[0]
+    if case.workload == cases.smoke.workload:
+        return
+    kinds = [kind for kind in hostile.kinds(case) if kind not in hostile.NON_FINITE]
+    random.Random(trial.answers.seed("timed kinds")).shuffle(kinds)
+    until = time.monotonic() + TIMED_SECONDS
+    for number, kind in enumerate(kinds[: max(FEWEST_KINDS, TIMED_BYTES // _bytes(case))]):
+        if number >= FEWEST_KINDS and time.monotonic() > until:
+            break
+        for pattern in POISONS:
+            _hostile(trial, case, kind, rings, pattern)
+
+
+def _hostile(trial: Trial, case: Case, kind: str, rings: Rings, pattern: int | None = None) -> None:
+    with _where_defined(trial, f"{case.workload}, hostile {kind}"):
+        question = trial.answers.hostile(case, kind)
+        blame = _same if kind == hostile.INTEGERS else _unstable
+        trial.correct(question, ring=rings(case, sealed=True), blame=blame, pattern=pattern)
+
+
+def _bytes(case: Case) -> int:
+    """Of a question: its inputs, and the answers in float64."""
+    inputs = sum(math.prod(item.shape) * edges.ITEM_BYTES[item.dtype] for item in case.inputs)
+    return inputs + 8 * sum(math.prod(item.shape) for item in case.outputs) or 1
 
 
 def _same(finding: Finding) -> Finding:
@@ -102,11 +128,26 @@ def _unstable(finding: Finding) -> Finding:
 
 
 def _repeats(trial: Trial, cases: Cases, rings: Rings) -> None:
-    case = cases.smoke
+    distinct = _repeated(trial, cases.smoke, rings, REPEATS)
+    trial.labels["distinct_results_in_40_repeats"] = distinct
+
+
+def _timed_repeats(trial: Trial, cases: Cases, rings: Rings) -> None:
+    if cases.timed[0].workload != cases.smoke.workload:
+        distinct = _repeated(trial, cases.timed[0], rings, TIMED_REPEATS)
+        trial.labels["distinct_results_in_timed_repeats"] = distinct
+
+
+def _repeated(trial: Trial, case: Case, rings: Rings, repeats: int) -> int:
+    """How many different results so many alike calls have; each is compared.
+
+    Raises:
+        Rejected: one is wrong, or there are several where the task asks for one.
+    """
     ring, question = rings(case, sealed=True), trial.answers.base(case)
     ring.inputs.fill(question.contents)
     seen: set[bytes] = set()
-    for number in range(REPEATS):
+    for number in range(repeats):
         pattern = POISONS[number % 2]
         trial.again(ring, pattern)
         outputs = {item.name: ring.output(0, item.name) for item in case.outputs}
@@ -117,12 +158,12 @@ def _repeats(trial: Trial, cases: Cases, rings: Rings) -> None:
         for name, got in outputs.items():
             heard = hear(trial.answers, question, name, got, trial.task.tolerance, pattern)
             if finding := heard.compared.finding:
-                reason = f"call {number + 1} of {REPEATS} alike ones was wrong: {finding.reason}"
+                reason = f"call {number + 1} of {repeats} alike ones was wrong: {finding.reason}"
                 raise Rejected(Finding(Outcome.NONDETERMINISTIC, reason, finding.evidence))
-    trial.labels["distinct_results_in_40_repeats"] = len(seen)
     if len(seen) > 1 and trial.task.determinism == "bitwise":
-        reason = f"{len(seen)} different results in {REPEATS} calls; the task asks for one"
+        reason = f"{len(seen)} different results in {repeats} calls; the task asks for one"
         raise Rejected(Finding(Outcome.NONDETERMINISTIC, reason, {"distinct": len(seen)}))
+    return len(seen)
 
 
 def _digest(outputs: Iterable[Array]) -> bytes:
@@ -168,5 +209,7 @@ _STAGES: dict[Stage, Callable[[Trial, Cases, Rings], None]] = {
     "stability": _stability,
     "repeats": _repeats,
     "edges": _edges,
+    "timed_stability": _timed_stability,
+    "timed_repeats": _timed_repeats,
     "hidden": _hidden,
 }

@@ -17,6 +17,7 @@ from kernelwright.checks.correctness import Compared, judge
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.arena import Array
+from kernelwright.evaluation.crashes import by_access, cause
 from kernelwright.evaluation.hearing import hear
 from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.ring import POISONS, Ring
@@ -43,13 +44,23 @@ class Trial:
         worker: a fresh worker, ready.
         answers: inputs and right outputs.
         deadline: seconds one call may take.
+        settle: gives a fresh worker with the candidate loaded, to find out why the first one
+            crashed; None: that is not asked.
     """
 
-    def __init__(self, task: Task, worker: Worker, answers: Answers, deadline: float) -> None:
+    def __init__(
+        self,
+        task: Task,
+        worker: Worker,
+        answers: Answers,
+        deadline: float,
+        settle: Callable[[], Worker] | None = None,
+    ) -> None:
         self.task = task
         self.worker = worker
         self.answers = answers
         self.deadline = max(deadline, LEAST_DEADLINE)
+        self.settle = settle
         self.checks: list[Check] = []
         self.labels: dict[str, Any] = {}
         self._bound: Ring | None = None
@@ -111,9 +122,9 @@ class Trial:
         self.bind(ring)
         ring.poison(0, pattern)
         ran = self.worker.run([0], self.deadline)
-        self.labels |= self.worker.labels
         if found := ring.trespass(0) or self.worker.left_behind():
             raise Rejected(found)
+        self.labels |= self.worker.labels
         return ran.ns[0]
 
     def correct(
@@ -122,6 +133,7 @@ class Trial:
         *,
         ring: Ring | None = None,
         blame: Callable[[Finding], Finding] = lambda finding: finding,
+        pattern: int | None = None,
     ) -> None:
         """Call once and compare every output.
 
@@ -129,12 +141,14 @@ class Trial:
             question: contents and right outputs; an unfair one is called but not compared.
             ring: reuse these buffers; a small ring of its own otherwise.
             blame: turns a finding on values into the outcome of the calling stage.
+            pattern: of the poison; None: that of the stage.
 
         Raises:
             Rejected: with the reason.
         """
         own = ring or Ring.private(question.case, sealed=True)
-        pattern = POISONS[len(self.checks) % 2]
+        if pattern is None:
+            pattern = POISONS[len(self.checks) % 2]
         try:
             self.call(own, question.contents, pattern)
             for item in question.case.outputs if question.fair else ():
@@ -150,12 +164,19 @@ class Trial:
                 self.note(question.case, heard.answer, heard.compared)
             self._remember(own, question)
         except Rejected as rejection:
-            raise Rejected(_at(rejection.finding, question.case)) from None
+            found = rejection.finding
+            if own.inputs.sealed and by_access(found):
+                found = cause(self, question) or found
+            raise Rejected(_at(found, question.case)) from None
         finally:
             if ring is None:
-                self._bound = None
-                own.close()
-                own.inputs.close()
+                self.discard(own)
+
+    def discard(self, ring: Ring) -> None:
+        """Give a ring back, its inputs too."""
+        self._bound = None
+        ring.close()
+        ring.inputs.close()
 
     def _remember(self, ring: Ring, question: Question) -> None:
         self._right.add(question.case.workload)

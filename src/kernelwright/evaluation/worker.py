@@ -81,14 +81,19 @@ class Worker:
             raise Rejected(self._death(str(problem))) from None
         self._manners = self.census.manners()
 
-    def load(self, message: dict[str, Any], timeout: float) -> None:
+    def load(self, message: dict[str, Any], timeout: float) -> dict[str, Any]:
         """Load the library or the rival that ``message`` names.
+
+        Returns:
+            What the process says of it; untrusted.
 
         Raises:
             Rejected: ``signature_error`` for a missing symbol, ``build_error`` if it cannot be
                 loaded, ``crashed`` or ``timeout`` if a constructor does that.
         """
-        self._float_mode = self._ask({"do": "load", **message}, timeout).get("float_mode")
+        answer = self._ask({"do": "load", **message}, timeout)
+        self._float_mode = answer.get("float_mode")
+        return answer
 
     def bind(self, ring: Ring, timeout: float) -> None:
         """Let the worker map what ``ring`` holds and prepare the calls of every slot."""
@@ -98,6 +103,7 @@ class Worker:
                 "arena": name,
                 "nbytes": arena.nbytes,
                 "writable": arena.writable,
+                "fences": arena.fences,
             }
             self._ask(message, timeout, (arena.descriptor,))
         self._ask({"do": "bind", "slots": ring.arguments()}, timeout)

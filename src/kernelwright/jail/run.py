@@ -27,10 +27,11 @@ LENGTH = struct.Struct("<I")
 LARGEST = 8 << 20
 LIBC = ctypes.CDLL(None)
 LIBM = ctypes.CDLL("libm.so.6")
-MAP, UNMAP = LIBC.mmap, LIBC.munmap
+MAP, UNMAP, PROTECT = LIBC.mmap, LIBC.munmap, LIBC.mprotect
 MAP.restype = ctypes.c_void_p
 MAP.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
 UNMAP.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+PROTECT.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 PDEATHSIG, SIGKILL = 1, 9
 FAILED = ctypes.c_void_p(-1).value
 CTYPES = {
@@ -106,7 +107,7 @@ class Worker:
         self.calls: list[tuple[Any, ...]] = []
 
     def open(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
-        """Map an arena; a second one under the same name replaces the first."""
+        """Map an arena, its fences unreadable; a second one of the same name replaces the first."""
         (descriptor,) = fds
         access = mmap.PROT_READ | (mmap.PROT_WRITE if message["writable"] else 0)
         start = MAP(
@@ -115,6 +116,8 @@ class Worker:
         os.close(descriptor)
         if start in (None, FAILED):
             raise MemoryError
+        for fence in message["fences"]:
+            PROTECT(start + fence, mmap.PAGESIZE, 0)
         old = self.arenas.pop(message["arena"], None)
         if old is not None:
             UNMAP(*old)
@@ -137,7 +140,13 @@ class Worker:
             self.workspace_size.restype = ctypes.c_int64
         except AttributeError:
             self.workspace_size = None
-        return {"ok": True, "float_mode": before}
+        at = ctypes.cast(self.function, ctypes.c_void_p).value
+        return {"ok": True, "float_mode": before, "at": at}
+
+    def code(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        """What this process has mapped, for a verifier that is not allowed to look."""
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            return {"code": file.read()}
 
     def bind(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Prepare the arguments of every slot, so that a call costs nothing but the call."""

@@ -30,7 +30,10 @@ class Rung(IntEnum):
         return cls[word.upper()]
 
 
-Stage = Literal["smoke", "declared", "stability", "repeats", "edges", "hidden"]
+Stage = Literal[
+    "smoke", "declared", "stability", "repeats", "edges", "timed_stability", "timed_repeats",
+    "hidden",
+]  # fmt: skip
 
 
 class RungPlan(Record):

@@ -5,19 +5,18 @@ from collections.abc import Iterable, Sequence
 from kernelwright import plugins
 from kernelwright.candidates.notation import notation
 from kernelwright.records.candidate import Candidate
-from kernelwright.records.evaluation import QUARANTINED, Evaluation
+from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.measurement import Comparison
 from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Policy
 from kernelwright.records.session_control import SessionControl
 from kernelwright.report import text
 from kernelwright.report.conditions import disturbance
+from kernelwright.report.labels import labels
 from kernelwright.search.score import strongest
 from kernelwright.search.summary import RunSummary
 from kernelwright.tasks.notes import BITS
 
-NAMED = 6
-"""Operators of a framework that are named; the rest are counted."""
 STATUS = {
     "running": "running",
     "improved": "improved",
@@ -140,45 +139,6 @@ def policy(found: Policy) -> str:
         said.append(f"may compute in {', '.join(found.precision)}")
     said.append(BITS[found.determinism])
     return "; ".join(said)
-
-
-def labels(evaluation: Evaluation) -> list[str]:
-    """What a reader must know beside the number, for example that results are not bitwise equal.
-
-    Of a pass only: the evidence of a rejection is the reason itself.
-    """
-    if not evaluation.passed:
-        return []
-    found = evaluation.evidence
-    said = [str(label) for label in found.get("labels", ())]
-    if nearest := found.get("nearest_to_limit"):
-        first, last = nearest["worst_tile"]
-        where = nearest["note"] or nearest["workload"]
-        said.append(
-            f"largest error {nearest['share']:.2g} of what is allowed (output {nearest['output']}, "
-            f"{where}, worst in elements {first} to {last - 1})"
-        )
-    distinct = found.get("distinct_results_in_40_repeats", 1)
-    if distinct > 1:
-        said.append(f"bits differ between runs ({distinct} results in 40), within the tolerance")
-    if called := found.get("library"):
-        more = f" and {len(called) - NAMED} more" if len(called) > NAMED else ""
-        said.append(f"calls {', '.join(called[:NAMED])}{more}")
-    if evaluation.quarantined:
-        said.append(
-            f"quarantined: its time on {found[QUARANTINED]['workload']} is shorter than any kernel "
-            "can need; only a confirm decides"
-        )
-    if cores := found.get("leftovers_on_cores"):
-        said.append(f"what an earlier worker left still used {cores:.1f} cores")
-    if found.get("draws_random_numbers"):
-        said.append("draws random numbers")
-    undefined = found.get("reference_undefined")
-    if undefined:
-        said.append(f"not judged where the reference is undefined: {', '.join(undefined)}")
-    if found.get("same_binary_as_first_build") is False:
-        said.append("a fresh build gave another binary")
-    return said
 
 
 def _head(summary: RunSummary) -> str:

@@ -45,7 +45,7 @@ def plans_for(effort: Effort) -> dict[Rung, RungPlan]:
         ),
         RungPlan(
             rung=Rung.FULL,
-            stages=_FIVE,
+            stages=(*_FIVE, "timed_stability"),
             workloads="all",
             looks=looks,
             checked_share=0.2,
@@ -53,7 +53,7 @@ def plans_for(effort: Effort) -> dict[Rung, RungPlan]:
         ),
         RungPlan(
             rung=Rung.CONFIRM,
-            stages=(*_FIVE, "hidden"),
+            stages=(*_FIVE, "timed_stability", "timed_repeats", "hidden"),
             workloads="all",
             looks=looks,
             checked_share=0.2,

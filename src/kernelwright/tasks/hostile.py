@@ -25,6 +25,7 @@ class Limits(NamedTuple):
 _LARGE = {"float16": 8.0, "float8_e4m3fn": 4.0, "float8_e5m2": 8.0}
 _OFFSET = {"float64": 1e5, "float32": 1e3, "float16": 32.0, "bfloat16": 16.0}
 _SPECIAL = {"positive_infinity": np.inf, "negative_infinity": -np.inf, "nan": np.nan}
+NON_FINITE = tuple(_SPECIAL)
 INTEGERS = "integers"
 CANCELLING = "cancelling"
 KINDS = (INTEGERS, "large", "tiny", "constant", "offset", CANCELLING, *_SPECIAL)

@@ -50,6 +50,8 @@ class Worker:
         return self.owner.leaves
 
     def go(self, deadline):
+        for slot in self.order:
+            self.armed_for.ring.output(slot, "y")[...] = 0
         self.armed_for = None
         if self.owner.fails:
             raise Rejected(Finding(Outcome.CRASHED, "it crashed", {"code": 7}))

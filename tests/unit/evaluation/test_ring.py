@@ -3,8 +3,8 @@ import mmap
 import numpy as np
 import pytest
 
-from kernelwright.evaluation.arena import Arena, numpy_dtype, plan
-from kernelwright.evaluation.ring import GUARD, Inputs, Ring
+from kernelwright.evaluation.arena import PAGE, Arena, numpy_dtype, plan
+from kernelwright.evaluation.ring import Inputs, Ring
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import DTYPES, Case, Scalar, Shaped
 
@@ -64,7 +64,7 @@ def test_writing_beside_an_output_is_noticed():
     ring.poison(0, 0xFF)
     assert ring.trespass(0) is None
     place = ring.outputs.layouts[0].tensors[0]
-    ring.outputs.arena.bytes[place.offset + place.nbytes] = GUARD ^ 1
+    ring.outputs.arena.bytes[place.offset + place.nbytes] ^= 1
     found = ring.trespass(0)
     assert found is not None
     assert found.outcome is Outcome.OUT_OF_BOUNDS
@@ -104,3 +104,62 @@ def test_arguments_follow_the_contract():
     ring = Ring.private(case())
     kinds = [item["t"] for item in ring.arguments()[0]]
     assert kinds == ["tensor", "tensor", "scalar", "axis", "axis"]
+
+
+@pytest.mark.parametrize("alignment", [64, 256, 4])
+@pytest.mark.parametrize("shape", [(5, 7), (64, 64), (1, 1), (0, 3)])
+def test_a_fenced_tensor_ends_before_its_fence_and_keeps_its_alignment(shape, alignment):
+    layout = plan(
+        [Shaped(name=name, shape=shape, dtype="float32") for name in "ab"],
+        0,
+        alignment,
+        fenced=True,
+    )
+    for place, fence in zip(layout.tensors, layout.fences, strict=True):
+        assert fence % PAGE == 0
+        room = fence - (place.offset + place.nbytes)
+        assert 0 <= room < max(alignment, 8) or (
+            not place.nbytes and room <= max(alignment, 64) + 4
+        )
+        assert place.offset % alignment == 0
+        if alignment < 64:
+            assert place.offset % 64
+    assert layout.tensors[1].offset >= layout.fences[0] + PAGE
+    assert layout.nbytes >= layout.fences[-1] + PAGE
+
+
+def test_what_lies_beside_an_input_is_other_bytes_for_every_call_nan_among_them():
+    read = Inputs(case(), 1, sealed=True)
+    base = contents(read.case)
+    place = read.sets.layouts[0].tensors[0]
+    seen = []
+    for block in range(6):
+        if block < 3:
+            read.fill(base)
+        else:
+            read.freshen(block, base, secret=5)
+        end = place.offset + place.nbytes
+        end += -end % 64
+        seen.append(read.sets.arena.bytes[end : end + 4096].copy().view(np.float32))
+    assert len({one.tobytes() for one in seen}) == 6
+    assert all(np.isnan(one).sum() > 50 for one in seen)
+    assert all(np.isfinite(one).sum() > 50 for one in seen)
+
+
+def test_what_lies_between_the_elements_of_an_input_is_not_nought():
+    ring = Ring.private(case(strides=(20, 2)))
+    ring.inputs.fill(contents(ring.case))
+    gaps = ring.inputs.sets.gaps(ring.inputs.sets.place(0, "x"))
+    assert (gaps != 0).mean() > 0.9
+    assert ring.trespass(0) is None
+
+
+def test_a_piece_of_poison_makes_an_output_suspect():
+    ring = Ring.private(case((64, 64)))
+    ring.poison(0, 0x5A)
+    assert ring.seems_untouched(0, 0.3)
+    ring.output(0, "y")[...] = 0
+    assert not ring.seems_untouched(0, 0.3)
+    ring.output(0, "y").view(np.uint8)[32:] = 0x5A
+    assert ring.seems_untouched(0, 0.9)
+    assert not ring.seems_untouched(0, 0.1)

@@ -1,0 +1,81 @@
+"""Whose code a process has mapped: files, told apart by where they lie.
+
+From outside, so that no candidate can leave one out. What was mapped and unmapped within a call is
+not seen.
+"""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+RUNTIME = frozenset(
+    [
+        "ld-linux",
+        "ld-linux-x86-64",
+        "ld-linux-aarch64",
+        "libatomic",
+        "libc",
+        "libc++",
+        "libc++abi",
+        "libdl",
+        "libgcc_s",
+        "libgfortran",
+        "libgomp",
+        "libiomp5",
+        "libm",
+        "libmvec",
+        "libomp",
+        "libpthread",
+        "libquadmath",
+        "librt",
+        "libstdc++",
+    ]
+)
+"""What belongs to the language: its library, its threads, its arithmetic."""
+INTERPRETER = tuple({f"{prefix}/" for prefix in (sys.prefix, sys.base_prefix)})
+WRITABLE = ("/dev/", "/memfd:", "/proc/", "/run/", "/SYSV", "/tmp/", "/var/tmp/")  # noqa: S108
+"""Where a process can put code of its own; the first parts of paths."""
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """One stretch of code."""
+
+    start: int
+    end: int
+    path: str
+    """Empty: memory that is no file's."""
+
+    @property
+    def name(self) -> str:
+        """Of the library, without its version: ``libopenblas``."""
+        return PurePosixPath(self.path).name.partition(".so")[0]
+
+    def made_in(self, folder: str) -> bool:
+        """Whether a process that can write in ``folder`` can have made it."""
+        if self.path.startswith(INTERPRETER):
+            return False
+        return self.path.startswith((f"{folder}/", *WRITABLE)) or self.path.endswith(" (deleted)")
+
+
+def executable(listing: str) -> list[Mapped]:
+    """The stretches of a listing in ``/proc/PID/maps`` that can be executed."""
+    found = []
+    for line in listing.splitlines():
+        place, rights, *rest = line.split(maxsplit=5)
+        if "x" in rights:
+            start, _, end = place.partition("-")
+            path = rest[3] if len(rest) > 3 else ""
+            found.append(Mapped(int(start, 16), int(end, 16), path))
+    return found
+
+
+def files(mapped: Iterable[Mapped]) -> dict[str, Mapped]:
+    """Those of files, by path."""
+    return {one.path: one for one in mapped if "/" in one.path}
+
+
+def holder(mapped: Iterable[Mapped], address: int) -> Mapped | None:
+    """The stretch that holds an address."""
+    return next((one for one in mapped if one.start <= address < one.end), None)

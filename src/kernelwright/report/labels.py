@@ -1,0 +1,49 @@
+"""What is said beside a number."""
+
+from kernelwright.records.evaluation import QUARANTINED, Evaluation
+
+NAMED = 6
+"""Operators of a framework that are named; the rest are counted."""
+
+
+def labels(evaluation: Evaluation) -> list[str]:
+    """What a reader must know beside the number, for example that results are not bitwise equal.
+
+    Of a pass only: the evidence of a rejection is the reason itself.
+    """
+    if not evaluation.passed:
+        return []
+    found = evaluation.evidence
+    said = [str(label) for label in found.get("labels", ())]
+    if nearest := found.get("nearest_to_limit"):
+        first, last = nearest["worst_tile"]
+        where = nearest["note"] or nearest["workload"]
+        said.append(
+            f"largest error {nearest['share']:.2g} of what is allowed (output {nearest['output']}, "
+            f"{where}, worst in elements {first} to {last - 1})"
+        )
+    distinct = found.get("distinct_results_in_40_repeats", 1)
+    if distinct > 1:
+        said.append(f"bits differ between runs ({distinct} results in 40), within the tolerance")
+    if found.get("distinct_results_in_timed_repeats", 1) > 1 and distinct == 1:
+        said.append("bits differ between runs at the timed size, within the tolerance")
+    if called := found.get("library"):
+        more = f" and {len(called) - NAMED} more" if len(called) > NAMED else ""
+        said.append(f"calls {', '.join(called[:NAMED])}{more}")
+    if evaluation.quarantined:
+        said.append(
+            f"quarantined: its time on {found[QUARANTINED]['workload']} is shorter than any kernel "
+            "can need; only a confirm decides"
+        )
+    if cores := found.get("leftovers_on_cores"):
+        said.append(f"what an earlier worker left still used {cores:.1f} cores")
+    if linked := found.get("libraries"):
+        said.append(f"uses {', '.join(linked)}")
+    if found.get("draws_random_numbers"):
+        said.append("draws random numbers")
+    undefined = found.get("reference_undefined")
+    if undefined:
+        said.append(f"not judged where the reference is undefined: {', '.join(undefined)}")
+    if found.get("same_binary_as_first_build") is False:
+        said.append("a fresh build gave another binary")
+    return said
