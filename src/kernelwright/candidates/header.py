@@ -83,7 +83,7 @@ class _Block:
             self.fail("", f"a header of more than {MAX_BYTES >> 10} KiB")
         try:
             return tomllib.loads(text + "\n")
-        except (tomllib.TOMLDecodeError, RecursionError) as problem:
+        except (ValueError, RecursionError) as problem:  # beside its own: numbers of 5,000 digits
             place = re.search(r"\(at line (\d+), column \d+\)", str(problem))
             line = self.first + (int(place[1]) if place else len(self.lines))
             what = re.sub(r"\s*\(at .*\)$", "", str(problem))

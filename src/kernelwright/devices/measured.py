@@ -25,6 +25,8 @@ RECENT_SECONDS = 900
 SMALL_BYTES = MIB
 WRITES_MIB = (1, 2, 4, 8, 16, 32, 64)
 MOST_CACHE = 64 * MIB
+_ABSURD = 1e15
+"""No machine has so many bytes, or operations, of anything that is kept."""
 SETTLED = 0.75
 """A copy counts as evicted when it has lost this share of what it can lose."""
 
@@ -85,9 +87,11 @@ def recent(threads: int, folder: Path) -> Peaks | None:
     try:
         if time.time() - path.stat().st_mtime > RECENT_SECONDS:
             return None
-        return Peaks(**json.loads(path.read_text()))
-    except (OSError, ValueError, TypeError):
+        kept = Peaks(**json.loads(path.read_text()))
+    except (OSError, ValueError, TypeError, RecursionError):
         return None
+    sound = all(isinstance(one, int | float) and 0 <= one < _ABSURD for one in vars(kept).values())
+    return kept if sound else None
 
 
 def _path(threads: int, folder: Path) -> Path:

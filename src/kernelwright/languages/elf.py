@@ -12,6 +12,7 @@ _SYMBOL = struct.Struct("<IBBHQQ")
 _DYNAMIC_SYMBOLS = 11
 _FUNCTIONS = (2, 10)  # ordinary, and chosen when loaded
 _EXPORTED = (1, 2)  # global, weak
+_LONGEST_NAME = 1 << 16
 
 
 def exported_functions(data: bytes) -> tuple[str, ...]:
@@ -40,16 +41,18 @@ def _functions(data: bytes) -> list[str]:
         names = sections[link][4]
         if offset + length > len(data):
             raise ValueError("a damaged library: symbols beyond its end")
+        # A library has one such section; a made-up one may name the same bytes again and again.
         for at in range(offset, offset + length - _SYMBOL.size + 1, _SYMBOL.size):
             name, info, visibility, home, _, _ = _SYMBOL.unpack_from(data, at)
             hidden = visibility & 3 in (1, 2)
             if info & 15 in _FUNCTIONS and info >> 4 in _EXPORTED and home and not hidden:
                 found.append(_text(data, names + name))
+        break
     return found
 
 
 def _text(data: bytes, start: int) -> str:
-    end = data.find(b"\0", start)
+    end = data.find(b"\0", start, start + _LONGEST_NAME)
     if end < 0 or start >= len(data):
         raise ValueError("a damaged library: a name without an end")
     return data[start:end].decode(errors="replace")

@@ -14,6 +14,8 @@ from kernelwright.records.run import Status
 LEASE_S = 900.0
 """How long a silent owner on another machine is believed to live."""
 
+_PID_DIGITS = 10
+
 
 def me() -> str:
     """This process: host, process id and its start, since process ids come back."""
@@ -26,9 +28,10 @@ def alive(owner: str, lease_until: float) -> bool:
     if owner == me() or len(process) != 2:
         return False
     if host != socket.gethostname():
-        return time.time() < lease_until
+        return isinstance(lease_until, int | float) and time.time() < lease_until
     pid, started = process
-    return pid.isdecimal() and bool(started) and _started(int(pid)) == started
+    known = pid.isdecimal() and len(pid) <= _PID_DIGITS
+    return known and bool(started) and _started(int(pid)) == started
 
 
 def present(status: Status, owner: str, lease_until: float) -> Status:

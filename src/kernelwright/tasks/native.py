@@ -96,13 +96,13 @@ def _folder(spec: Spec) -> Path:
 def _toml(path: Traversable) -> dict[str, Any]:
     try:
         return tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as problem:
+    except (OSError, UnicodeDecodeError) as problem:
+        raise unreadable(path, problem) from problem
+    except (ValueError, RecursionError) as problem:  # beside its own: numbers of 5,000 digits
         found = re.search(r"\(at line (\d+), column (\d+)\)", str(problem))
         place = f"{path}:{found[1]}:{found[2]}" if found else str(path)
         what = str(problem).partition(" (at ")[0]
         raise TaskError(f"{place}: not TOML: {what[:1].lower()}{what[1:]}") from problem
-    except (OSError, UnicodeDecodeError) as problem:
-        raise unreadable(path, problem) from problem
 
 
 def _reference(path: Traversable, data: dict[str, Any]) -> dict[str, Any]:
