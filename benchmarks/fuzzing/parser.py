@@ -63,12 +63,13 @@ def tried(parser: Parser, numbers: range, seed: int = 0) -> Tried:
 def _one(parser: Parser, number: int, seed: int, found: Tried) -> None:
     given = parser.make(random.Random(f"{seed}/{parser.name}/{number}"))
     found.inputs += 1
+    refusals: tuple[type[Exception], ...] = (KernelwrightError, Rejected, *parser.refusals)
     began = time.process_time()
     try:
         with _deadline():
             parser.read(given)
         found.accepted += 1
-    except (KernelwrightError, Rejected, *parser.refusals):
+    except refusals:
         found.refused += 1
     except Exception as problem:  # noqa: BLE001 - whatever comes out is what is looked for
         last = traceback.extract_tb(problem.__traceback__)[-1]

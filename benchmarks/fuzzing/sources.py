@@ -19,7 +19,7 @@ from kernelwright.ship.header import without_header
 
 PACKAGE = Path(header.__file__).parents[1]
 sys.path.append(str(PACKAGE / "jail"))
-import parse as jailed  # noqa: E402 - started by name elsewhere, imported by nobody
+import parse as jailed  # type: ignore[import-not-found]  # noqa: E402 - elsewhere by name
 
 HEADER = """// /// kernelwright
 // strategy = "held row: written once"

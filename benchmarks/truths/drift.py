@@ -9,6 +9,7 @@ is decided. Nothing is run, so thousands of comparisons take seconds.
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -107,7 +108,7 @@ def simulated(
     for trial in range(trials):
         machine = Machine(weather, np.random.default_rng([seed, trial]))
         _, interval, decision, _ = compare(
-            lambda machine=machine: (machine.side(100.0), machine.side(100.0 * ratio)),
+            partial(_placed, machine, ratio),
             looks=LOOKS,
             noise=noise_of(machine),
             seed=trial,
@@ -120,6 +121,10 @@ def simulated(
         found.same += decision is Decision.SAME
         found.undecided += decision is Decision.UNDECIDED
     return found
+
+
+def _placed(machine: Machine, ratio: float) -> "tuple[Simulated, Simulated]":
+    return machine.side(100.0), machine.side(100.0 * ratio)
 
 
 def noise_of(machine: Machine) -> Noise:

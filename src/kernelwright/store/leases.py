@@ -22,8 +22,13 @@ def me() -> str:
     return f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}"
 
 
-def alive(owner: str, lease_until: float) -> bool:
-    """Whether the owner of a run may still be working on it; one that cannot be read may not."""
+def alive(owner: str, lease_until: object) -> bool:
+    """Whether the owner of a run may still be working on it; one that cannot be read may not.
+
+    Args:
+        owner: as stored.
+        lease_until: as stored, which may be damaged: seconds since 1970.
+    """
     host, *process = owner.rsplit(":", 2)
     if owner == me() or len(process) != 2:
         return False
@@ -34,7 +39,7 @@ def alive(owner: str, lease_until: float) -> bool:
     return known and bool(started) and _started(int(pid)) == started
 
 
-def present(status: Status, owner: str, lease_until: float) -> Status:
+def present(status: Status, owner: str, lease_until: object) -> Status:
     """What a run is doing now, which may differ from what it wrote last.
 
     Args:
