@@ -1,6 +1,6 @@
 """How often the judge is right where the truth is known: A/A, planted differences, simulations.
 
-    scripts/bench truth [--aa 300] [--power 20] [--ops softmax] [--rung full] [--simulated 1000]
+    scripts/bench truth [--aa 300] [--power 20] [--ops softmax] [--rung confirm] [--simulated 1000]
 
 A/A: an honest kernel is timed against itself, as `compare` does; neither may be called faster. The
 share of false claims gets a Clopper-Pearson interval. Power: the same kernel against itself slowed
@@ -24,6 +24,7 @@ from record import RESULTS, ROOT, Recording, say
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.truths import drift
+from benchmarks.truths.kinds import wanted
 from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.devices import detect
 from kernelwright.executors.base import judged
@@ -36,7 +37,6 @@ from kernelwright.search.rungs import plans_for
 from kernelwright.tasks.load import load_task
 from scripts.rawdata import clopper_pearson
 
-SHARES = (0.01, 0.02, 0.03, 0.05, 0.10)
 SESSION = 25
 SIMULATED = (1.0, 1.01, 1.02, 1.05, 1.10)
 """Truths of the simulations."""
@@ -47,21 +47,6 @@ def plan_of(rung: str) -> RungPlan:
     plan = plans_for("normal")[Rung.from_word(rung)]
     change = {"rung": Rung.FULL, "all_baselines": False, "workloads": "main", "stages": ("smoke",)}
     return plan.model_copy(update=change)
-
-
-def wanted(aa: int, power: int) -> list[tuple[str, float]]:
-    """Kinds, with the share by which the candidate (or, negative, its rival) is slowed.
-
-    In an order in which every kind meets every hour.
-    """
-    kinds = [(f"{'slower' if sign > 0 else 'faster'} {share:.0%}", sign * share)
-             for share in SHARES for sign in (1, -1)]  # fmt: skip
-    rounds = max(aa, power, 1)
-    found: list[tuple[str, float]] = []
-    for at in range(rounds):
-        found += [("A/A", 0.0)] if at < aa else []
-        found += kinds if at < power else []
-    return found
 
 
 def compare(executor: LocalExecutor, task: Task, plan: RungPlan, share: float, number: int):
