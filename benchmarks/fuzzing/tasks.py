@@ -142,7 +142,18 @@ SETTINGS_WORDS = (
     "[[tool]]\n",
 )
 NAMES = ("softmax", "suite:softmax", "./task", "kernel.cpp", "file.py:twice", "task.toml", "a/b.py")
-NAME_WORDS = ("/", "..", ":", ".py", ".toml", "\0", "~", "/etc/shadow", "/root/x", "a" * 300)
+NAME_WORDS = (
+    "/",
+    "..",
+    ":",
+    ".py",
+    ".toml",
+    "\0",
+    "~",
+    "/etc/shadow",
+    "/etc/ssl/private/x",
+    "a" * 300,
+)
 
 
 class File:

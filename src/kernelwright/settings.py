@@ -8,7 +8,6 @@ nothing that was stored.
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -24,6 +23,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from kernelwright import toml
 from kernelwright.errors import UsageError
 from kernelwright.records.run import Effort
 
@@ -218,16 +218,14 @@ def unknown_variables() -> list[str]:
 def _parsed(path: Path) -> tuple[str, dict[str, Any]]:
     try:
         text = path.read_text(encoding="utf-8")
-        return text, tomllib.loads(text)
+        return text, toml.loads(text)
     except (OSError, UnicodeDecodeError) as problem:
         raise UsageError(f"{path}: cannot be read: {problem}") from problem
-    except (ValueError, RecursionError) as problem:  # beside its own: numbers of 5,000 digits
-        place = re.search(r"line (\d+), column (\d+)", str(problem))
-        where = f":{place[1]}:{place[2]}" if place else ""
-        what = re.sub(r"\s*\(at .*\)$", "", str(problem))
-        raise UsageError(f"{path}{where}: not TOML: {what}", hint="mend or remove the file") from (
-            problem
-        )
+    except toml.TomlError as problem:
+        where = f":{problem.line}:{problem.column}" if problem.line else ""
+        raise UsageError(
+            f"{path}{where}: not TOML: {problem.what}", hint="mend or remove the file"
+        ) from problem
 
 
 def _explained(problem: ValidationError, given: Mapping[str, Any]) -> UsageError:

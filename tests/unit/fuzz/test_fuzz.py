@@ -97,6 +97,14 @@ def test_numbers_of_thousands_of_digits_are_not_toml(tmp_path):
         load_task(tmp_path, inspector=lambda request: {})
 
 
+def test_keys_of_many_parts_take_no_time(tmp_path):
+    (tmp_path / "task.toml").write_text("a = 1\n" + "a." * 400_000 + "a = 1\n")
+    began = time.process_time()
+    with pytest.raises(TaskError, match=r"task\.toml:2:1: not TOML: a line with more than 1000"):
+        load_task(tmp_path, inspector=lambda request: {})
+    assert time.process_time() - began < 2
+
+
 def test_arrays_in_arrays_are_not_settings(tmp_path):
     (tmp_path / "kernelwright.toml").write_text("seed = " + "[" * 5000)
     with pytest.raises(UsageError, match="not TOML"):
