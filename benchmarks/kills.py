@@ -23,8 +23,12 @@ sys.path.insert(0, str(ROOT))
 from tests.device.killing import Killed, Killing, chain, summary
 from tests.e2e.conftest import GOOD, REFERENCE, TASK
 
-FILES = {"poly/task.toml": TASK, "poly/reference.py": REFERENCE, "good.cpp": GOOD}
-LINE = "optimize poly --start good.cpp --proposer tune --evaluations 12 --effort quick"
+MANY = GOOD.replace("[1, 2]", f"[1, 2]\n// tune.X = {list(range(64))}").replace(
+    "return 0;", "volatile int kept = X; return kept - X;"
+)
+"""With so many points to try that a run does not end before it is killed."""
+FILES = {"poly/task.toml": TASK, "poly/reference.py": REFERENCE, "good.cpp": MANY}
+LINE = "optimize poly --start good.cpp --proposer tune --evaluations 40 --effort quick"
 OPTIMIZE = LINE.split()
 EVALUATE = ["evaluate", "poly", "good.cpp", "--rung", "full"]
 ROLES = ("worker", "verifier", "parent")

@@ -26,6 +26,7 @@ ROLES = {"worker": re.compile(r"jail/run\.py"), "verifier": re.compile(r"evaluat
 """How a process is known by its command; the parent is the command that was started."""
 SHARED = Path("/dev/shm")
 OURS = "kernelwright"
+UNFINISHED = ("running", "interrupted")
 LONGEST_S = 120.0
 PATIENCE_S = 15.0
 
@@ -62,19 +63,22 @@ class Killing:
         self.scratch.chmod(0o777)
         self.place = home / "runs.db"
 
-    def once(self, words: list[str], role: str, longest_s: float) -> Killed:
+    def once(self, words: list[str], role: str, longest_s: float, *, begun: bool = False) -> Killed:
         """Start a command, kill the role at a moment of its own, and look at what is left.
 
         Args:
             words: of the command line.
             role: ``worker``, ``verifier`` or ``parent``.
             longest_s: the moment is drawn up to this.
+            begun: count it from when a run is being worked on, not from the start.
         """
         moment = self.chance.uniform(0.2, longest_s)
         found = Killed(words[0] if words[0] != "runs" else "resume", role, round(moment, 3))
         shared = _shared()
         with Leftovers(self.scratch) as left:
             process = self.start(words)
+            while begun and process.poll() is None and self.status() != "running":
+                time.sleep(0.02)
             time.sleep(moment)
             victim = self._victim(process, role)
             if victim is not None and process.poll() is None:
@@ -139,27 +143,33 @@ class Killing:
 
     def finished(self) -> list[str]:
         """Let the newest run go on to its end; what is wrong with that."""
-        if not self.status():
+        status, problems = self.status(), []
+        if not status:
             return []
-        with Leftovers(self.scratch) as left:
-            process = self.start(["runs", "resume", "latest", "--evaluations", "4"])
-            _, said = process.communicate(timeout=2 * LONGEST_S)
-            remains = left.found(PATIENCE_S)
-        problems = [f"left behind by resume: {one}" for one in remains]
-        if process.returncode not in (0, 3, 4):
-            problems.append(f"resume ended with {process.returncode}: {said[-500:]}")
-        store = Store.open(str(self.place))
-        try:
-            claims = [one.number for one in store.claims(store.run("latest").id)]
-        finally:
-            store.close()
-        if claims:
-            problems.append(f"claims {claims} were not released")
+        if status in UNFINISHED:
+            with Leftovers(self.scratch) as left:
+                process = self.start(["runs", "resume", "latest"])
+                _, said = process.communicate(timeout=2 * LONGEST_S)
+                problems += [f"left behind by resume: {one}" for one in left.found(PATIENCE_S)]
+            if process.returncode not in (0, 3, 4):
+                problems.append(f"resume ended with {process.returncode}: {said[-500:]}")
+        if claims := self._open():
+            problems.append(f"claims {claims} were never answered")
         replayed = self.start(["runs", "replay", "latest"])
         _, said = replayed.communicate(timeout=LONGEST_S)
         if replayed.returncode:
             problems.append(f"replay ended with {replayed.returncode}: {said[-500:]}")
         return problems
+
+    def _open(self) -> list[int]:
+        """Numbers of claims in the newest run that have no answer."""
+        store = Store.open(str(self.place))
+        try:
+            run = store.run("latest").id
+            answered = {one.number for one in store.evaluations(run)}
+            return [one.number for one in store.claims(run) if one.number not in answered]
+        finally:
+            store.close()
 
     def _victim(self, process: subprocess.Popen[str], role: str) -> int | None:
         """A process of the role; for one that is not there yet it is waited a little."""
@@ -183,11 +193,13 @@ def chain(killing: Killing, words: list[str], number: int, longest_s: float) -> 
     found: list[Killed] = []
     while len(found) < number:
         status = killing.status()
-        if status not in ("", "running", "interrupted"):
+        if status not in ("", *UNFINISHED):
             break
         role = killing.chance.choice(("worker", "verifier", "parent"))
         resumed = ["runs", "resume", "latest"]
-        found.append(killing.once(resumed if status else words, role, longest_s))
+        # Half of them before there is a run, or while it is read again; half of them within.
+        begun = killing.chance.random() < 0.5
+        found.append(killing.once(resumed if status else words, role, longest_s, begun=begun))
     if found:
         found[-1].problems += killing.finished()
     return found

@@ -13,8 +13,12 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++"),
     pytest.mark.timeout(600),
 ]
-FILES = {"poly/task.toml": TASK, "poly/reference.py": REFERENCE, "good.cpp": GOOD}
-LINE = "optimize poly --start good.cpp --proposer tune --evaluations 6 --effort quick"
+MANY = GOOD.replace("[1, 2]", f"[1, 2]\n// tune.X = {list(range(64))}").replace(
+    "return 0;", "volatile int kept = X; return kept - X;"
+)
+"""With so many points to try that a run does not end before it is killed."""
+FILES = {"poly/task.toml": TASK, "poly/reference.py": REFERENCE, "good.cpp": MANY}
+LINE = "optimize poly --start good.cpp --proposer tune --evaluations 16 --effort quick"
 OPTIMIZE = LINE.split()
 
 
@@ -31,6 +35,6 @@ def test_an_evaluation_of_which_a_part_is_killed(killing, role):
 
 
 def test_a_run_of_which_parts_are_killed_goes_on(killing):
-    found = chain(killing, OPTIMIZE, 2, 4.0)
+    found = chain(killing, OPTIMIZE, 2, 2.0)
     assert [one.problems for one in found] == [[] for _ in found]
     assert found
