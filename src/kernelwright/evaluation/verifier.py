@@ -169,7 +169,10 @@ def serve(channel: Channel, verifier: Verifier) -> None:
         except Exception as problem:  # noqa: BLE001
             # One candidate must not end the judge of all others.
             answer = _refusal(scarce(problem) or _fault(problem))
-        channel.reply(message, answer)
+        try:
+            channel.reply(message, answer)
+        except ChannelError:  # whoever asked was killed meanwhile
+            return
 
 
 def _refusal(problem: KernelwrightError) -> dict[str, Any]:

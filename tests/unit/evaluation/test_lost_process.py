@@ -23,3 +23,17 @@ def test_a_lost_process_is_said_in_one_sentence():
     assert told["hint"] == "run it again"
     ours.close()
     asking.close()
+
+
+def test_an_answer_that_nobody_waits_for_ends_the_service():
+    ours, theirs = Channel.pair()
+    asking = Channel(theirs)
+    asking.send({"do": "open", "number": "a"})
+
+    class Slow(Losing):
+        def open(self, message):
+            asking.close()
+            return {}
+
+    serve(ours, Slow())
+    ours.close()
