@@ -8,6 +8,8 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
+from scipy.special import betaincinv
+
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 Data = dict[str, Any]
@@ -53,6 +55,14 @@ def source(name: str, data: Data) -> str:
 def ratio(one: Data) -> str:
     """Returns a ratio with its interval."""
     return f"{one['ratio']:.2f}x [{one['low']:.2f}, {one['high']:.2f}]"
+
+
+def clopper_pearson(hits: int, trials: int, level: float = 0.95) -> tuple[float, float]:
+    """Returns the exact interval of a share (Clopper and Pearson 1934)."""
+    tail = (1 - level) / 2
+    low = float(betaincinv(hits, trials - hits + 1, tail)) if hits else 0.0
+    high = float(betaincinv(hits + 1, trials - hits, 1 - tail)) if hits < trials else 1.0
+    return low, high
 
 
 def spread(values: Sequence[float]) -> tuple[float, float]:

@@ -19,11 +19,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from scripts import figures, probe_regions, regions  # noqa: E402 (found from the root)
+from scripts import figures, probe_regions, regions, truth_regions  # noqa: E402 (found from the root)
 
 REGION = re.compile(r"(<!-- data: (?P<name>[^\n]+?) -->\n)(?P<body>.*?)(<!-- data: end -->)", re.S)
 EMPTY = "*Not measured yet.*\n"
-KNOWN = {**regions.REGIONS, **probe_regions.REGIONS, **figures.REGIONS}
+KNOWN = {
+    **regions.REGIONS,
+    **probe_regions.REGIONS,
+    **truth_regions.REGIONS,
+    **figures.REGIONS,
+}
 
 
 def pages() -> list[Path]:

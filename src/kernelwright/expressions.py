@@ -87,7 +87,7 @@ def evaluate(text: str | int, values: Mapping[str, Number]) -> Number:
 def evaluate_int(text: str | int, values: Mapping[str, Number]) -> int:
     """Like :func:`evaluate`, for a result that must be a whole number."""
     result = evaluate(text, values)
-    if result != int(result):
+    if isinstance(result, float) and not result.is_integer():  # infinities are not either
         raise ExpressionError(f"{text!r} is {result}, not a whole number")
     return int(result)
 

@@ -8,7 +8,6 @@ nothing that was stored.
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -24,6 +23,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from kernelwright import toml
 from kernelwright.errors import UsageError
 from kernelwright.records.run import Effort
 
@@ -127,11 +127,19 @@ class SettingsFile(NamedTuple):
     def anchored(self) -> dict[str, Any]:
         """The values, paths taken from the file's own folder."""
         changed = {
-            name: str(self.path.parent / Path(value).expanduser())
+            name: str(self.path.parent / self._expanded(name, value))
             for name, value in self.values.items()
             if name in ("store", "cache") and isinstance(value, str) and "://" not in value
         }
         return self.values | changed
+
+    def _expanded(self, name: str, value: str) -> Path:
+        try:
+            return Path(value).expanduser()
+        except RuntimeError as problem:  # ~somebody who is nobody here
+            raise UsageError(
+                f"{self.path}:{self.line(name)}: {name} = {value!r} is no place: {problem}"
+            ) from problem
 
     def line(self, name: str) -> int:
         """Line on which a setting is written (1 when it cannot be told)."""
@@ -167,7 +175,8 @@ def find_file(folder: Path) -> SettingsFile | None:
         shared = place / "pyproject.toml"
         if shared.is_file():
             text, values = _parsed(shared)
-            table = values.get("tool", {}).get("kernelwright")
+            tools = values.get("tool", {})
+            table = tools.get("kernelwright") if isinstance(tools, dict) else None
             if table is not None:
                 if not isinstance(table, dict):
                     raise UsageError(f"{shared}: tool.kernelwright is not a table")
@@ -209,16 +218,14 @@ def unknown_variables() -> list[str]:
 def _parsed(path: Path) -> tuple[str, dict[str, Any]]:
     try:
         text = path.read_text(encoding="utf-8")
-        return text, tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
-        place = re.search(r"line (\d+), column (\d+)", str(problem))
-        where = f":{place[1]}:{place[2]}" if place else ""
-        what = re.sub(r"\s*\(at .*\)$", "", str(problem))
-        raise UsageError(f"{path}{where}: not TOML: {what}", hint="mend or remove the file") from (
-            problem
-        )
+        return text, toml.loads(text)
     except (OSError, UnicodeDecodeError) as problem:
         raise UsageError(f"{path}: cannot be read: {problem}") from problem
+    except toml.TomlError as problem:
+        where = f":{problem.line}:{problem.column}" if problem.line else ""
+        raise UsageError(
+            f"{path}{where}: not TOML: {problem.what}", hint="mend or remove the file"
+        ) from problem
 
 
 def _explained(problem: ValidationError, given: Mapping[str, Any]) -> UsageError:

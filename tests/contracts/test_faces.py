@@ -16,9 +16,9 @@ from kernelwright.verbs import base, table
 VERBS = pytest.mark.parametrize("verb", table.VERBS, ids=lambda verb: verb.name)
 FOLDER = Path(inspect.getfile(table)).parent
 NO_VERB = {
-    "__init__", "agreement", "audit_answer", "base", "compare_answer", "entrants",
+    "__init__", "agreement", "audit_answer", "base", "claim", "compare_answer", "entrants",
     "evaluation_answer", "isolation", "machine", "rows", "run_answer", "sensitivity",
-    "setup", "table",
+    "setup", "table", "tuning",
 }  # fmt: skip
 BY_HAND = {"optimize", "evaluate", "resume"}
 

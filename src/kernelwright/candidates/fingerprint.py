@@ -15,7 +15,7 @@ from typing import NamedTuple
 from kernelwright.candidates import words
 from kernelwright.candidates.header import parse
 from kernelwright.candidates.notation import notation
-from kernelwright.candidates.text import too_long
+from kernelwright.candidates.text import stored_as_it_is, too_long
 from kernelwright.errors import HeaderError, UsageError
 from kernelwright.records.candidate import Candidate, Header, Value
 
@@ -92,10 +92,12 @@ def make_candidate(
     Raises:
         HeaderError: the header is malformed, a tunable has no value, or ``tunables`` is None
             and one of them is a formula.
-        UsageError: the language is not installed, or the source too long.
+        UsageError: the language is not installed, or the source too long or no text.
     """
     if long := too_long(source):
         raise UsageError(long, "a kernel is a short text: leave out what it does not need")
+    if not stored_as_it_is(source):
+        raise UsageError("the source holds half a letter (a lone surrogate)", "write it as UTF-8")
     header = parse(source, language)
     values = _first_values(header) if tunables is None else dict(tunables)
     if values.keys() != header.tune.keys():

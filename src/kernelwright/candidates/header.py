@@ -9,12 +9,11 @@ import ast
 import keyword
 import math
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from kernelwright import expressions
+from kernelwright import expressions, toml
 from kernelwright.candidates import words
 from kernelwright.candidates.notation import Notation, notation
 from kernelwright.errors import HeaderError
@@ -82,12 +81,10 @@ class _Block:
         if len(text.encode(errors="surrogatepass")) > MAX_BYTES:
             self.fail("", f"a header of more than {MAX_BYTES >> 10} KiB")
         try:
-            return tomllib.loads(text + "\n")
-        except (tomllib.TOMLDecodeError, RecursionError) as problem:
-            place = re.search(r"\(at line (\d+), column \d+\)", str(problem))
-            line = self.first + (int(place[1]) if place else len(self.lines))
-            what = re.sub(r"\s*\(at .*\)$", "", str(problem))
-            raise HeaderError(f"line {line}: the header is not TOML: {what}") from problem
+            return toml.loads(text + "\n")
+        except toml.TomlError as problem:
+            line = self.first + (problem.line or len(self.lines))
+            raise HeaderError(f"line {line}: the header is not TOML: {problem.what}") from problem
 
     def fail(self, key: str, what: str, hint: str = "") -> NoReturn:
         """Raise for ``key``, at its line when it can be told, else at the opening marker."""

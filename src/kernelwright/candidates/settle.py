@@ -26,7 +26,9 @@ def settle(source: str, language: str, values: Mapping[str, Value]) -> str:
     header = parse(source, language)
     if not header.tune:
         return source
-    written, lines = notation(language), source.splitlines()
+    # As the header is read: other signs that end a line for Python are part of one for a compiler.
+    plain = source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    written, lines = notation(language), plain.removesuffix("\n").split("\n")
     opening, closing = written.header_lines()
     first = next(i for i, line in enumerate(lines) if opening.fullmatch(line))
     last = next(i for i in range(first + 1, len(lines)) if closing.fullmatch(lines[i]))

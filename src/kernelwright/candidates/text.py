@@ -20,6 +20,15 @@ def too_long(source: str) -> str:
     return f"the source has more than {MOST_BYTES >> 20} MiB" if size > MOST_BYTES else ""
 
 
+def stored_as_it_is(source: str) -> bool:
+    """Whether a text can be written as UTF-8; one that was read from a file can."""
+    try:
+        source.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def read_text(path: Path | Traversable) -> str:
     """Text of a file, never more of it than is allowed.
 

@@ -36,6 +36,8 @@ QUIET_STEAL = 0.05
 """Share of the time that a host may take away meanwhile."""
 EXCEEDED = 1.05
 """Fraction of a roof above which its peaks are doubted."""
+_ABSURD = 1e15
+"""No machine has so many bytes, or operations, of anything that is kept."""
 SETTLED = 0.75
 """A copy counts as evicted when it has lost this share of what it can lose."""
 
@@ -111,9 +113,11 @@ def recent(threads: int, folder: Path) -> Peaks | None:
     try:
         if time.time() - path.stat().st_mtime > RECENT_SECONDS:
             return None
-        return Peaks(**json.loads(path.read_text()))
-    except (OSError, ValueError, TypeError):
+        kept = Peaks(**json.loads(path.read_text()))
+    except (OSError, ValueError, TypeError, RecursionError):
         return None
+    sound = all(isinstance(one, int | float) and 0 <= one < _ABSURD for one in vars(kept).values())
+    return kept if sound else None
 
 
 def doubt(threads: int, folder: Path) -> None:

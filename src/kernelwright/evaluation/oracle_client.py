@@ -68,7 +68,9 @@ class Oracle:
             TaskError: the file does not work.
             PrerequisiteError: it needs torch, which is missing.
         """
-        description: dict[str, Any] = self._ask({"do": "inspect", **request})["description"]
+        description = self._ask({"do": "inspect", **request}).get("description")
+        if not isinstance(description, dict):
+            raise JudgeError("the oracle did not describe the file")
         return description
 
     def load(self, task: Task) -> None:

@@ -51,7 +51,7 @@ def size(calls: int) -> int:
 
 def parse(told: bytes, token: bytes, calls: int) -> tuple[list[int], list[int]] | None:
     """Nanoseconds and codes, or None if it is not the report that was asked for."""
-    if told[:TOKEN] != token:
+    if told[:TOKEN] != token or len(told) != size(calls):
         return None
     middle = TOKEN + _NS * calls
     return array.array("q", told[TOKEN:middle]).tolist(), array.array("i", told[middle:]).tolist()

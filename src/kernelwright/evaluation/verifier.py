@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright import errors
+from kernelwright.checks.finding import Rejected
 from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.devices import measured
 from kernelwright.devices.conditions import BEFORE_S, Watch
@@ -190,10 +191,15 @@ def serve(channel: Channel, verifier: Verifier) -> None:
             answer = getattr(verifier, message["do"])(message)
         except KernelwrightError as problem:
             answer = _refusal(problem)
+        except Rejected as rejection:  # of a process of ours: a candidate's has become a verdict
+            answer = _refusal(JudgeError(rejection.finding.reason, "run it again"))
         except Exception as problem:  # noqa: BLE001
             # One candidate must not end the judge of all others.
             answer = _refusal(scarce(problem) or _fault(problem))
-        channel.reply(message, answer)
+        try:
+            channel.reply(message, answer)
+        except ChannelError:  # whoever asked was killed meanwhile
+            return
 
 
 def _refusal(problem: KernelwrightError) -> dict[str, Any]:

@@ -23,6 +23,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import confine  # type: ignore[import-not-found]  # noqa: E402 - found beside this file
 
 MOST_NAMES, LONGEST_NAME = 100, 100
+MOST_ARGUMENTS = 1000
 _BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While)
 
 
@@ -81,14 +82,18 @@ def _function(node: ast.stmt) -> dict[str, Any]:
     return {
         "kind": "function",
         "line": node.lineno,
-        "positional": [one.arg for one in (*spec.posonlyargs, *spec.args)],
+        "positional": _names([one.arg for one in (*spec.posonlyargs, *spec.args)]),
         "positional_only": len(spec.posonlyargs),
         "defaults": len(spec.defaults),
         "more": spec.vararg is not None,
-        "keywords": [one.arg for one in spec.kwonlyargs],
-        "required": [one.arg for one, default in named if default is None],
+        "keywords": _names([one.arg for one in spec.kwonlyargs]),
+        "required": _names([one.arg for one, default in named if default is None]),
         "any_keyword": spec.kwarg is not None,
     }
+
+
+def _names(found: list[str]) -> list[str]:
+    return [name[:LONGEST_NAME] for name in found[:MOST_ARGUMENTS]]
 
 
 def _class(node: ast.stmt) -> dict[str, Any]:
@@ -96,11 +101,11 @@ def _class(node: ast.stmt) -> dict[str, Any]:
     if not isinstance(node, ast.ClassDef):
         return {"kind": "value", "line": node.lineno}
     methods = dict(_definitions(node.body))
-    bases = [ast.unparse(base) for base in node.bases]
+    bases = [getattr(base, "attr", getattr(base, "id", "")) for base in node.bases]
     return {
         "kind": "class",
         "line": node.lineno,
-        "whole": all(base.rpartition(".")[2] == "Module" for base in bases),
+        "whole": all(base == "Module" for base in bases),
         "init": _function(methods["__init__"]) if "__init__" in methods else None,
         "forward": _function(methods["forward"]) if "forward" in methods else None,
     }

@@ -9,7 +9,7 @@ _ERROR = re.compile(r"^(?:(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? )?"
                     r"(?:[\w+/.-]+: )?(?:fatal )?error: (?P<what>.+)$", re.MULTILINE)  # fmt: skip
 _LINKER = re.compile(r"(undefined reference to .+|cannot find -l\S+)")
 _VECTORISED = re.compile(
-    r"^kernel\.cpp:(\d+):(\d+): (?:optimized: +loop vectorized|remark: vectorized loop)"
+    r"^kernel\.cpp:(\d{1,9}):(\d+): (?:optimized: +loop vectorized|remark: vectorized loop)"
 )
 _SPECIAL = (
     (r"out of memory|virtual memory exhausted|bad_alloc|cannot allocate memory",
@@ -60,7 +60,7 @@ def vectorised(report: str, source: str) -> int:
     loops = {(int(place[1]), place[2]) for place in found}
     # A loop under a pragma is reported at the pragma too.
     return sum(
-        not lines[line - 1].lstrip().startswith("#") for line, _ in loops if line <= len(lines)
+        not lines[line - 1].lstrip().startswith("#") for line, _ in loops if 0 < line <= len(lines)
     )
 
 

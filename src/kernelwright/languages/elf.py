@@ -16,6 +16,7 @@ _DYNAMIC, _DYNAMIC_SYMBOLS = 6, 11
 _NEEDED = 1
 _FUNCTIONS = (2, 10)  # ordinary, and chosen when loaded
 _EXPORTED = (1, 2)  # global, weak
+_LONGEST_NAME = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -86,12 +87,14 @@ def _rows(data: bytes, kind: int, row: struct.Struct) -> Iterator[tuple[int, tup
         names = sections[link][4]
         if offset + length > len(data):
             raise ValueError("a damaged library: a table beyond its end")
+        # A library has one such section; a made-up one may name the same bytes again and again.
         for at in range(offset, offset + length - row.size + 1, row.size):
             yield names, row.unpack_from(data, at)
+        break
 
 
 def _text(data: bytes, start: int) -> str:
-    end = data.find(b"\0", start)
+    end = data.find(b"\0", start, start + _LONGEST_NAME)
     if end < 0 or start >= len(data):
         raise ValueError("a damaged library: a name without an end")
     return data[start:end].decode(errors="replace")

@@ -29,7 +29,8 @@ from kernelwright.sandbox import Limits, spawn
 FORMAT = 1
 """Raised when the same source is read differently than before."""
 FILE = "kernel.py"
-_OUTPUT_CAP = 1 << 20
+_OUTPUT_CAP = 8 << 20
+"""More than the parser prints of any file: it cuts names and counts."""
 Confinement = Literal["auto", "require", "off"]
 
 

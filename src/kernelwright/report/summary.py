@@ -14,7 +14,7 @@ from kernelwright.report import text
 from kernelwright.report.conditions import disturbance
 from kernelwright.report.labels import labels
 from kernelwright.search.score import strongest
-from kernelwright.search.summary import RunSummary
+from kernelwright.search.summary import Audit, RunSummary
 from kernelwright.tasks.notes import BITS
 
 STATUS = {
@@ -36,7 +36,8 @@ def run_text(summary: RunSummary) -> str:
     parts = [_head(summary)]
     if summary.best and summary.confirmed:
         parts.append(comparisons(summary.confirmed.comparisons))
-        parts.append("\n".join([evidence(summary.confirmed), *map(_earlier, summary.earlier)]))
+        beside = [*map(_earlier, summary.earlier), *map(_audited, summary.audits)]
+        parts.append("\n".join([evidence(summary.confirmed), *beside]))
     elif summary.counts.by_outcome:
         parts.append(_outcomes(summary))
     parts.append(_costs(summary))
@@ -170,6 +171,13 @@ def _earlier(confirm: Evaluation) -> str:
     one = rivals[0]
     found = f"{text.ratio(one.ratio, one.low, one.high)} against {one.baseline} on {one.workload}"
     return text.labelled("earlier", f"confirmed {found}: {one.decision.value.upper()}")
+
+
+def _audited(audit: Audit) -> str:
+    """An audit, on as many lines as it takes."""
+    day, clock = audit.at[:10], audit.at[11:16]
+    words = "; ".join((f"{day} {clock}: {audit.verdict.upper()}", *audit.differences))
+    return text.labelled("audited", words)
 
 
 def _outcomes(summary: RunSummary) -> str:

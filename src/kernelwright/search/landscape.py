@@ -170,8 +170,17 @@ def load(path: Path) -> Landscape:
     """
     lines = _lines(path)
     head = next(lines, None)
-    if head is None or head.get("format") != FORMAT:
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise UsageError(f"{path} is not a landscape of format {FORMAT}")
+    try:
+        return _landscape(head, lines)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
+        raise UsageError(
+            f"{path} is damaged: {type(problem).__name__}", hint="bring it back from a copy"
+        ) from problem
+
+
+def _landscape(head: dict[str, Any], lines: Iterable[dict[str, Any]]) -> Landscape:
     landscape = Landscape(
         task=Task.model_validate(head["task"]),
         session=Session.model_validate(head["session"]),
@@ -217,5 +226,5 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
                 yield json.loads(text)
     except FileNotFoundError as problem:
         raise UsageError(f"there is no landscape at {path}") from problem
-    except (EOFError, zlib.error, gzip.BadGzipFile, json.JSONDecodeError):
+    except (EOFError, zlib.error, gzip.BadGzipFile, ValueError, RecursionError):
         return

@@ -15,7 +15,7 @@ from kernelwright.records.task import Task
 from kernelwright.search.inputs import whole_budget
 from kernelwright.search.score import score
 from kernelwright.store.rows import readable
-from kernelwright.store.step import StoredEvaluation
+from kernelwright.store.step import Event, StoredEvaluation
 from kernelwright.store.store import Store
 
 LEAST_MINUTES = 1.0
@@ -43,6 +43,17 @@ class Counts:
 
 
 @dataclass(frozen=True)
+class Audit:
+    """What repeating everything about a run's best said, at one time."""
+
+    at: str
+    """Time of day, ISO 8601."""
+    verdict: str
+    differences: tuple[str, ...]
+    """What did not hold, a sentence each."""
+
+
+@dataclass(frozen=True)
 class RunSummary:
     """One run, for a report or an exit code."""
 
@@ -66,6 +77,8 @@ class RunSummary:
     """What was given, with what was added since."""
     earlier: tuple[Evaluation, ...] = ()
     """Confirms of ``best`` before the one that counts, oldest first."""
+    audits: tuple[Audit, ...] = ()
+    """Audits of ``best``, oldest first."""
 
     def way_on(self) -> str:
         """The command that lets the run go on; empty where nothing was left undone."""
@@ -120,8 +133,19 @@ def summarise(store: Store, run_id: str) -> RunSummary:
         folder=store.run_folder(run.id),
         budget=whole_budget(run, events),
         earlier=confirms[:-1],
+        audits=_audits(run, events),
         rival=sessions[0].strongest if sessions else "",
     )
+
+
+def _audits(run: Run, events: Sequence[Event]) -> tuple[Audit, ...]:
+    with readable(f"what run {run.id} knows of its audits"):
+        told = [one.data for one in events if one.kind == "audited"]
+        return tuple(
+            Audit(str(one["at"]), str(one["verdict"]), tuple(map(str, one["differences"])))
+            for one in told
+            if one["candidate"]["id"] == run.best
+        )
 
 
 def _reason(run: Run) -> str:

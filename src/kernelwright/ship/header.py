@@ -27,7 +27,7 @@ def without_header(source: str, sign: str) -> str:
     opening = re.compile(rf"\s*{sign}\s*///\s*kernelwright\s*")
     closing = re.compile(rf"\s*{sign}\s*///\s*")
     kept, inside = [], False
-    for line in source.splitlines(keepends=True):
+    for line in source.removeprefix("\ufeff").splitlines(keepends=True):
         if not inside:
             inside = bool(opening.fullmatch(line))
             if not inside:

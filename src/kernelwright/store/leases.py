@@ -14,24 +14,32 @@ from kernelwright.records.run import Status
 LEASE_S = 900.0
 """How long a silent owner on another machine is believed to live."""
 
+_PID_DIGITS = 10
+
 
 def me() -> str:
     """This process: host, process id and its start, since process ids come back."""
     return f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}"
 
 
-def alive(owner: str, lease_until: float) -> bool:
-    """Whether the owner of a run may still be working on it; one that cannot be read may not."""
+def alive(owner: str, lease_until: object) -> bool:
+    """Whether the owner of a run may still be working on it; one that cannot be read may not.
+
+    Args:
+        owner: as stored.
+        lease_until: as stored, which may be damaged: seconds since 1970.
+    """
     host, *process = owner.rsplit(":", 2)
     if owner == me() or len(process) != 2:
         return False
     if host != socket.gethostname():
-        return time.time() < lease_until
+        return isinstance(lease_until, int | float) and time.time() < lease_until
     pid, started = process
-    return pid.isdecimal() and bool(started) and _started(int(pid)) == started
+    known = pid.isdecimal() and len(pid) <= _PID_DIGITS
+    return known and bool(started) and _started(int(pid)) == started
 
 
-def present(status: Status, owner: str, lease_until: float) -> Status:
+def present(status: Status, owner: str, lease_until: object) -> Status:
     """What a run is doing now, which may differ from what it wrote last.
 
     Args:

@@ -53,12 +53,14 @@ def parse(place: str | None) -> URL:
         StoreError: the text is no URL.
     """
     text = place or default_url()
-    if "://" not in text:
-        text = f"sqlite:///{Path(text).expanduser().absolute()}"
     try:
+        if "://" not in text:
+            text = f"sqlite:///{Path(text).expanduser().absolute()}"
         url = make_url(text)
-    except ArgumentError as problem:
+    except (ArgumentError, ValueError) as problem:
         raise StoreError(f"{text!r} is not the URL of a database") from problem
+    except RuntimeError as problem:  # ~somebody who is nobody here
+        raise StoreError(f"{text!r} is no place for a store: {problem}") from problem
     # One driver for PostgreSQL, whichever spelling a person knows.
     return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
 
@@ -85,6 +87,10 @@ def explained(url: URL) -> Iterator[None]:
         low = said.lower()
         hint = next((hint for word, hint in _HINTS if word in low), "")
         raise StoreError(f"the store {place} failed: {said}", hint=hint) from problem
+    except UnicodeEncodeError as problem:
+        raise StoreError(
+            f"the store {place} takes no text with half a letter in it: {problem.object!r:.200}"
+        ) from problem
     except OSError as problem:
         lacking = scarce(problem)
         raise StoreError(

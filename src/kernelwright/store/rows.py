@@ -46,7 +46,9 @@ def readable(what: str) -> Iterator[None]:
     """
     try:
         yield
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
+    except (
+        ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError
+    ) as problem:  # fmt: skip
         lines = str(problem).strip().splitlines() or [type(problem).__name__]
         reason = f"no {lines[0]}" if isinstance(problem, KeyError) else " ".join(lines[:2])
         raise StoreError(f"{what} is damaged: {reason[:200]}", hint=HINT) from problem

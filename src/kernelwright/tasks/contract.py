@@ -203,7 +203,7 @@ def _shaped(item: Tensor, types: dict[str, str], known: dict[str, int]) -> Shape
     shape = tuple(_whole(extent, known, f"the shape of {item.name!r}") for extent in item.shape)
     values = item.values
     bounds = {
-        side: float(expressions.evaluate(text, known))
+        side: _bound(text, known, f"the range of {item.name!r}")
         for side, text in (("low", values.low), ("high", values.high))
         if isinstance(text, str)
     }
@@ -218,6 +218,13 @@ def _shaped(item: Tensor, types: dict[str, str], known: dict[str, int]) -> Shape
     )
 
 
+def _bound(text: str, known: dict[str, int], what: str) -> float:
+    try:
+        return float(expressions.evaluate(text, known))
+    except (ExpressionError, OverflowError) as problem:
+        raise TaskError(f"{what}: {problem}") from problem
+
+
 def _whole(text: str | int, known: dict[str, int], what: str) -> int:
     try:
         value = expressions.evaluate_int(text, known)
@@ -225,4 +232,6 @@ def _whole(text: str | int, known: dict[str, int], what: str) -> int:
         raise TaskError(f"{what}: {problem}") from problem
     if value < 0:
         raise TaskError(f"{what} is {value}, below zero")
+    if value >= 2**63:  # beside an axis of size 0 no memory is needed for it
+        raise TaskError(f"{what} is larger than any tensor's")
     return value

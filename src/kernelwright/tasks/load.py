@@ -44,6 +44,14 @@ def load_task(
         raise TaskError(
             f"a task is named by a text, a path or a callable, not by a {type(spec).__name__}"
         )
+    try:
+        return _read(wanted, inspector, inputs)
+    except (OSError, RuntimeError) as problem:  # a name that no file can have, or may not be seen
+        why = getattr(problem, "strerror", None) or problem
+        raise TaskError(f"{wanted.text[:200]!r} cannot be looked up: {why}") from problem
+
+
+def _read(wanted: Spec, inspector: Inspector, inputs: Inputs | None) -> Task:
     for name in plugins.names("formats"):
         reader: Format = plugins.load("formats", name)()
         if reader.matches(wanted):

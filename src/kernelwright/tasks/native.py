@@ -4,14 +4,13 @@ The reference is read as text and looked at by :mod:`ast`; it is never executed 
 """
 
 import ast
-import re
-import tomllib
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from kernelwright import toml
 from kernelwright.candidates.text import read_text
 from kernelwright.errors import TaskError
 from kernelwright.plugins import nearest
@@ -95,14 +94,13 @@ def _folder(spec: Spec) -> Path:
 
 def _toml(path: Traversable) -> dict[str, Any]:
     try:
-        return tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as problem:
-        found = re.search(r"\(at line (\d+), column (\d+)\)", str(problem))
-        place = f"{path}:{found[1]}:{found[2]}" if found else str(path)
-        what = str(problem).partition(" (at ")[0]
-        raise TaskError(f"{place}: not TOML: {what[:1].lower()}{what[1:]}") from problem
+        return toml.loads(read_text(path))
     except (OSError, UnicodeDecodeError) as problem:
         raise unreadable(path, problem) from problem
+    except toml.TomlError as problem:
+        place = f"{path}:{problem.line}:{problem.column}" if problem.line else str(path)
+        what = problem.what[:1].lower() + problem.what[1:]
+        raise TaskError(f"{place}: not TOML: {what}") from problem
 
 
 def _reference(path: Traversable, data: dict[str, Any]) -> dict[str, Any]:

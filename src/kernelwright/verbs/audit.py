@@ -6,6 +6,12 @@ was stored and what was found now stand side by side. The verdict is "holds" whe
 against each baseline, the intervals overlap or the decision is the same; else "differs", and it
 says what. The run's own number stays as it is: to replace it, confirm. RUN is an id, the
 beginning of one, or "latest". Exit code 3: it does not hold.
+
+With --claim 2.3x, RUN may be a FILE of --task: it is confirmed, and what is claimed of it is set
+beside what was measured against the strongest baseline. "confirmed": the claim lies within the
+interval, which must be narrow beside it, or the kernel is faster; "refuted": the claim lies above
+the interval by more than the margin, or the kernel is rejected; else "undecided". Exit code 3: it
+is refuted.
 """
 
 from datetime import UTC, datetime
@@ -25,14 +31,19 @@ from kernelwright.search.observer import Observer
 from kernelwright.search.replay import replay_run
 from kernelwright.search.summary import RunSummary, summarise
 from kernelwright.settings import Settings
-from kernelwright.verbs import base, entrants, setup
+from kernelwright.verbs import base, entrants, evaluate, setup
 from kernelwright.verbs.audit_answer import AuditAnswer
+from kernelwright.verbs.claim import ClaimedAnswer, claimed_speedup
 
 
 class Request(base.Request):
     """Which run."""
 
-    run: Annotated[str, base.Positional()] = Field(description="id, its beginning, or latest")
+    run: Annotated[str, base.Positional()] = Field(
+        description="id, its beginning, or latest; a file with --claim"
+    )
+    claim: str | None = Field(None, description="speedup that is claimed of a file, such as 2.3x")
+    task: str | None = Field(None, description="what that file computes")
     store: str | None = Field(None, description="file or database URL that keeps every run")
 
 
@@ -40,14 +51,24 @@ class Answer(AuditAnswer):
     """Whether what the run says of its best holds."""
 
 
-def run(request: Request, *, observer: Observer | None = None) -> Answer:
+class ClaimAnswer(ClaimedAnswer):
+    """Whether what is claimed of a file is what was measured."""
+
+
+def run(request: Request, *, observer: Observer | None = None) -> Answer | ClaimAnswer:
     """Audit, with the threads, sandbox, compiler and seed that the run began with.
 
     Raises:
         UserError: something is wrong or missing that the user can mend.
         JudgeError: the machinery broke; there is no verdict.
     """
-    entrants.must_name_a_run(request.run)
+    if entrants.is_file(request.run):
+        return _claimed(request)
+    if request.claim is not None or request.task is not None:
+        raise UsageError(
+            f"{request.run!r} names a run, which makes its own claim for its own task",
+            hint="leave out --claim and --task, or name a file",
+        )
     settings = request.settings()
     with setup.store(settings, writable=False) as store:
         summary = summarise(store, store.run(request.run).id)
@@ -57,6 +78,23 @@ def run(request: Request, *, observer: Observer | None = None) -> Answer:
     now = _again(summary, best, settings, observer or Observer()) if genuine else None
     answer = Answer.of(summary, best, then, now, replayed)
     return answer.model_copy(update={"remembered": _remember(settings, answer)})
+
+
+def _claimed(request: Request) -> ClaimAnswer:
+    """The verdict on what somebody says of a file.
+
+    Raises:
+        UsageError: it is not said what, or of which task.
+    """
+    if request.claim is None or request.task is None:
+        raise UsageError(
+            f"{request.run} is a file: what is claimed of it, for which task?",
+            hint=f"kernelwright audit {request.run} --task TASK --claim 2.3x; "
+            f"kernelwright evaluate TASK {request.run} --rung confirm judges it without a claim",
+        )
+    claim = claimed_speedup(request.claim)
+    asked = evaluate.Request.of(task=request.task, file=request.run, rung="confirm")
+    return ClaimAnswer.of(request.task, claim, evaluate.run(asked))
 
 
 def _claim(summary: RunSummary) -> tuple[Candidate, Evaluation]:

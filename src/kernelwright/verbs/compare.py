@@ -3,15 +3,16 @@
 A and B are files, or runs for their winners. Both are judged first: only right answers are timed.
 Then B is timed against A as candidates are against baselines, except that both are confined and
 both are inspected. --rung full: one process and memory each; confirm: several fresh ones, and
-hidden shapes too. What is said is said of B: ratio = A's time / B's time. Exit code 3: B is
-slower, or one of them was rejected.
+hidden shapes too. --tune first chooses the numbers of each, with equally many looks, so that two
+structures are compared and not two guesses. What is said is said of B: ratio = A's time / B's
+time. Exit code 3: B is slower, or one of them was rejected.
 """
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from kernelwright.errors import JudgeError
+from kernelwright.errors import JudgeError, UsageError
 from kernelwright.executors.base import Executor, judged
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
@@ -21,6 +22,10 @@ from kernelwright.records.sensitivity import policy_of
 from kernelwright.search.rungs import plans_for
 from kernelwright.verbs import base, entrants, sensitivity, setup
 from kernelwright.verbs.compare_answer import CompareAnswer
+from kernelwright.verbs.tuning import tuned
+
+TUNE_LOOKS = 24
+"""Looks at each of the two, where nothing else was asked for."""
 
 
 class Request(base.Request):
@@ -31,6 +36,10 @@ class Request(base.Request):
     task: str | None = Field(None, description="what both compute; a run knows its own")
     rung: Literal["full", "confirm"] = Field(
         "confirm", description="how closely: confirm takes several processes and memories"
+    )
+    tune: bool = Field(False, description="choose the values of each one's tunables first")
+    evaluations: int | None = Field(
+        None, ge=1, description="most looks at each while its numbers are chosen"
     )
     device: str | None = Field(None, description="where kernels run: auto or cpu")
     threads: int | None = Field(None, ge=0, description="threads of the kernels; 0: every core")
@@ -54,18 +63,39 @@ def run(request: Request, *, observer: object = None) -> Answer:
         JudgeError: the machinery broke; there is no verdict.
     """
     settings = request.settings()
+    if request.evaluations is not None and not request.tune:
+        raise UsageError("--evaluations says how long to tune", hint="add --tune, or leave it out")
     setup.device(settings)
     match = entrants.match((request.a, request.b), request.task, request.threads, settings)
     executor = setup.executor(match.settings)
+    tried = (0, 0)
     try:
-        first, second = _looks(executor, match, Rung.from_word(request.rung))
+        if request.tune:
+            match, tried = _tuned(executor, match)
+        first, second = _looks(executor, match, Rung.from_word(request.rung), opened=request.tune)
     finally:
         executor.close()
     policy = policy_of(match.task, sensitivity.known(match.settings, match.task))
-    return Answer.of(match, policy, request.rung, first, second)
+    return Answer.of(match, policy, request.rung, first, second, tried)
 
 
-def _looks(executor: Executor, match: entrants.Match, rung: Rung) -> tuple[Evaluation, Evaluation]:
+def _tuned(executor: Executor, match: entrants.Match) -> tuple[entrants.Match, tuple[int, int]]:
+    """Both with their best numbers, and how many points were looked at for each."""
+    sensitivity.opened(executor, match.task, match.settings)
+    looks = match.settings.evaluations or TUNE_LOOKS
+    a, b = (
+        tuned(executor, match.task, one.candidate, looks, match.settings) for one in match.entrants
+    )
+    chosen = tuple(
+        one._replace(candidate=found.candidate)
+        for one, found in zip(match.entrants, (a, b), strict=True)
+    )
+    return match._replace(entrants=chosen), (a.tried, b.tried)
+
+
+def _looks(
+    executor: Executor, match: entrants.Match, rung: Rung, *, opened: bool
+) -> tuple[Evaluation, Evaluation]:
     """What was found of A and of B; what was found of B holds the comparison, if there is one."""
     a, b = (one.candidate for one in match.entrants)
     plans = plans_for(match.settings.effort)
@@ -75,7 +105,8 @@ def _looks(executor: Executor, match: entrants.Match, rung: Rung) -> tuple[Evalu
     # A confirm is a session of its own against every baseline; here both meet in this one.
     plan = plans[rung].model_copy(update={"rung": Rung.FULL, "all_baselines": False})
     untimed = plan.model_copy(update={"looks": ()})
-    sensitivity.opened(executor, match.task, match.settings)
+    if not opened:
+        sensitivity.opened(executor, match.task, match.settings)
     first = judged(executor, _job(match, a, untimed))
     if not first.passed:
         return first, judged(executor, _job(match, b, untimed))

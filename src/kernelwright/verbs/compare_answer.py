@@ -32,6 +32,8 @@ class SideRow(BaseModel):
     tunables: dict[str, Value]
     outcome: str
     reason: str
+    tried: int
+    """Points of its tunables that were looked at to choose the values; 0: they were given."""
     own_margin: float | None
     """How far it must differ from another to be called different from itself (A/A)."""
 
@@ -95,7 +97,13 @@ class CompareAnswer(base.Answer):
 
     @classmethod
     def of(
-        cls, match: Match, policy: Policy, rung: str, first: Evaluation, second: Evaluation
+        cls,
+        match: Match,
+        policy: Policy,
+        rung: str,
+        first: Evaluation,
+        second: Evaluation,
+        tried: tuple[int, int] = (0, 0),
     ) -> Self:
         """The answer that two looks give.
 
@@ -105,6 +113,7 @@ class CompareAnswer(base.Answer):
             rung: how closely they were looked at.
             first: what was found of A.
             second: what was found of B, and of A while both were timed.
+            tried: points that were looked at to choose the values of each.
         """
         if second.evidence.get("side") == "rival":
             # It is the look at B, but what it found is A's.
@@ -114,8 +123,8 @@ class CompareAnswer(base.Answer):
         answer = cls(
             task=match.task.name,
             rung=rung,
-            a=_side(a, first, margins.get("rival")),
-            b=_side(b, second, margins.get("candidate")),
+            a=_side(a, first, margins.get("rival"), tried[0]),
+            b=_side(b, second, margins.get("candidate"), tried[1]),
             overall=overall(second.comparisons),
             comparisons=tuple(map(DuelRow.of, second.comparisons)),
             circumstances=CircumstancesRow.of(second),
@@ -149,7 +158,9 @@ class CompareAnswer(base.Answer):
         rows = [("task", self.task)]
         for name, one in zip("AB", self._match.entrants, strict=True):
             who = f"{report.strategy(one.candidate)} ({one.candidate.id})"
-            rows.append((name, f"{who} from {one.origin}"))
+            tried = (self.a if name == "A" else self.b).tried
+            best = f", the best of {tried} looked at" if tried else ""
+            rows.append((name, f"{who} from {one.origin}{best}"))
         return "\n".join(f"{name:<9}  {value}" for name, value in rows)
 
     def _table(self) -> str:
@@ -214,7 +225,7 @@ def _unblamed(look: Evaluation) -> Evaluation:
     return look.model_copy(update=change)
 
 
-def _side(one: Entrant, look: Evaluation, margin: float | None) -> SideRow:
+def _side(one: Entrant, look: Evaluation, margin: float | None, tried: int) -> SideRow:
     who = one.candidate
     return SideRow(
         origin=one.origin,
@@ -223,5 +234,6 @@ def _side(one: Entrant, look: Evaluation, margin: float | None) -> SideRow:
         tunables=dict(who.tunables),
         outcome=look.outcome.value,
         reason=look.reason,
+        tried=tried,
         own_margin=margin,
     )

@@ -33,7 +33,12 @@ class Match(NamedTuple):
 
 def is_file(word: str) -> bool:
     """Whether a word names a file, or is a source itself; else it names a run."""
-    return "/" in word or "\n" in word or bool(Path(word).suffix) or Path(word).is_file()
+    if "/" in word or "\n" in word or Path(word).suffix:
+        return True
+    try:
+        return Path(word).is_file()
+    except OSError:  # no file can have that name
+        return False
 
 
 def must_name_a_run(word: str) -> None:

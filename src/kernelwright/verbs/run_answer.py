@@ -22,6 +22,14 @@ class Confirm(BaseModel):
     comparisons: tuple[ComparisonRow, ...]
 
 
+class AuditRow(BaseModel):
+    """What one audit of the winner said."""
+
+    at: str
+    verdict: str
+    differences: tuple[str, ...]
+
+
 class Best(BaseModel):
     """The confirmed winner."""
 
@@ -34,6 +42,8 @@ class Best(BaseModel):
     roofline: RooflineRow | None
     earlier: tuple[Confirm, ...]
     """Confirms of it before the one that counts, oldest first."""
+    audits: tuple[AuditRow, ...]
+    """What repeating everything said of it, oldest first."""
 
 
 class Counts(BaseModel):
@@ -153,5 +163,9 @@ def _best(summary: RunSummary) -> Best | None:
                 comparisons=tuple(map(ComparisonRow.of, one.comparisons)),
             )
             for one in summary.earlier
+        ),
+        audits=tuple(
+            AuditRow(at=one.at, verdict=one.verdict, differences=one.differences)
+            for one in summary.audits
         ),
     )

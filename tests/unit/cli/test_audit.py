@@ -67,6 +67,8 @@ def test_the_run_says_the_same_as_before(run, capsys):
     before = said(capsys, "runs show latest")
     said(capsys, "audit latest")
     after = said(capsys, "runs show latest")
+    assert len(after[1]["best"].pop("audits")) == 1
+    assert before[1]["best"].pop("audits") == []
     assert after[1]["best"] == before[1]["best"]
     assert after[1]["counts"] == before[1]["counts"]
     code, replayed = said(capsys, "runs replay latest")
@@ -237,8 +239,16 @@ def test_from_python(run):
     assert kernelwright.open_run("latest").audit().verdict == "holds"
 
 
-def test_a_file_is_told_where_to_go(folder, capsys):
-    code, found = said(capsys, "audit good.cpp")
-    assert (code, found["error"]) == (2, "good.cpp is a file, not a run")
-    assert found["hint"].startswith("kernelwright evaluate TASK good.cpp --rung confirm")
-    assert FakeExecutor.made == []
+def test_the_run_shows_its_audits(run, capsys, now):
+    said(capsys, "audit latest")
+    now(lambda look: samples.rejected(samples.candidate(), look.rung))
+    said(capsys, "audit latest")
+    _, found = said(capsys, "runs show latest")
+    assert [one["verdict"] for one in found["best"]["audits"]] == ["holds", "differs"]
+    assert found["best"]["audits"][0]["differences"] == []
+    assert found["best"]["audits"][1]["differences"][0].startswith("it passed then; now it ends")
+    main(["runs", "show", "latest"])
+    out = capsys.readouterr().out
+    assert out.count("\naudited    20") == 2
+    assert ": HOLDS\n" in out
+    assert ": DIFFERS; it passed then;" in out

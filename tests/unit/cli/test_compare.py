@@ -40,7 +40,7 @@ def test_two_files(files, capsys):
     assert set(found) == FIELDS
     assert (found["task"], found["rung"]) == ("twice", "confirm")
     assert set(found["a"]) == {
-        "origin", "candidate", "strategy", "tunables", "outcome", "reason", "own_margin",
+        "origin", "candidate", "strategy", "tunables", "outcome", "reason", "tried", "own_margin",
     }  # fmt: skip
     assert (found["a"]["origin"], found["b"]["origin"]) == ("good.cpp", "quick.cpp")
     assert (found["a"]["own_margin"], found["b"]["own_margin"]) == (0.02, 0.01)
@@ -101,6 +101,50 @@ def test_text(files, capsys):
     assert "cpu-4096  75 µs  50 µs  1.50x [1.47, 1.53]    1.0%  FASTER" in out
     assert "decision   B is faster than A: 1.50x [1.47, 1.53]" in out
     assert "itself     apart from itself in this session: A 2.0%, B 1.0%" in out
+
+
+@pytest.fixture
+def threads_matter(monkeypatch):
+    """A fake on which a candidate that says THREADS = 2 is faster than one that says 1."""
+    real = FakeExecutor.judge
+
+    def judge(self, job):
+        found = real(self, job)
+        if job.rival is not None or not job.plan.looks or not found.passed:
+            return found
+        ratio = 1.0 + job.candidate.tunables["THREADS"]
+        return found.model_copy(update={"comparisons": (samples.comparison("numpy", ratio),)})
+
+    monkeypatch.setattr(FakeExecutor, "judge", judge)
+
+
+def test_each_can_be_tuned_first(files, capsys, threads_matter):
+    code, found = said(capsys, "compare good.cpp quick.cpp --task twice --threads 2 --tune")
+    assert code == 0
+    for side in (found["a"], found["b"]):
+        assert (side["tunables"], side["tried"]) == ({"THREADS": 2}, 2)
+        assert side["origin"].endswith(".cpp")
+    (executor,) = FakeExecutor.made
+    tuning = [job for job in executor.jobs if job.plan.rung.word == "screen"]
+    assert len(tuning) == 4
+    assert executor.jobs[-1].candidate.tunables == {"THREADS": 2}
+    assert executor.jobs[-1].rival.tunables == {"THREADS": 2}
+    main(["compare", "good.cpp", "quick.cpp", "--task", "twice", "--threads", "2", "--tune"])
+    assert "from good.cpp, the best of 2 looked at" in capsys.readouterr().out
+
+
+def test_tuning_ends_with_its_looks(files, capsys, threads_matter):
+    line = "compare good.cpp quick.cpp --task twice --threads 2 --tune --evaluations 1"
+    _, found = said(capsys, line)
+    assert (found["a"]["tunables"], found["a"]["tried"]) == ({"THREADS": 1}, 1)
+    code, found = said(capsys, "compare good.cpp quick.cpp --task twice --evaluations 3")
+    assert (code, found["hint"]) == (2, "add --tune, or leave it out")
+
+
+def test_a_wrong_one_is_found_out_although_it_was_tuned(files, capsys, threads_matter):
+    code, found = said(capsys, "compare good.cpp bad.cpp --task twice --tune")
+    assert (code, found["overall"]) == (3, None)
+    assert found["b"]["outcome"] == "wrong_values"
 
 
 def test_the_winner_of_a_run_against_a_file(run, files, capsys):

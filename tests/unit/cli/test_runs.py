@@ -49,7 +49,7 @@ def test_fields_of_optimize(run, folder):
     best = run["best"]
     assert set(best) == {
         "candidate", "language", "strategy", "tunables", "source_path", "comparisons", "roofline",
-        "earlier",
+        "earlier", "audits",
     }  # fmt: skip
     assert best["strategy"] == "plain loop"
     assert best["tunables"]["THREADS"] in (1, 2)
