@@ -133,7 +133,7 @@ def _entry(place: Path, file: str) -> Entry | None:
         facts = json.loads((home / _FACTS).read_text(encoding="utf-8"))
         digest = hashlib.sha256((home / file).read_bytes()).hexdigest()
         sound = facts["sha256"] == digest
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+    except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
         sound = False
     except OSError:  # it may be sound, but cannot be had now
         return None

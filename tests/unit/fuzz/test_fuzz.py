@@ -27,6 +27,7 @@ from kernelwright.errors import (
 from kernelwright.evaluation import report
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.languages import compiler_log, elf
+from kernelwright.languages.cache import Cache
 from kernelwright.search import landscape
 from kernelwright.ship.header import without_header
 from kernelwright.store import leases, location, rows
@@ -187,6 +188,14 @@ def test_peaks_that_are_no_numbers_are_measured_anew(tmp_path, value):
     path = measured._path(1, tmp_path)
     path.write_text(json.dumps(json.loads(path.read_text()) | {"copy_gbps": value}))
     assert measured.recent(1, tmp_path) is None
+
+
+def test_a_note_that_is_nested_deeply_is_a_damaged_build(tmp_path):
+    kept = Cache(tmp_path)
+    entry = kept.put("ab" * 32, b"library", {})
+    (entry.library.parent / "facts.json").write_text("[" * 5000)
+    assert kept.get("ab" * 32) is None
+    assert kept.put("ab" * 32, b"library", {}).library.read_bytes() == b"library"
 
 
 def test_a_landscape_that_is_damaged_is_named(tmp_path):
