@@ -17,6 +17,10 @@ SHARE = 0.02
 """What the verifier may see of a block beyond what the worker claims: waking up and reporting."""
 IDLE_US = 300.0
 """Processor time that a worker may use while it waits for the word to begin a block."""
+BETWEEN_US = 1000.0
+BETWEEN_CALL_US = 50.0
+"""Processor time that it may use from a report until it is armed again: it makes the calls of the
+next block ready."""
 LOW = 0.1
 """On a busy machine a worker may wait to be woken in most blocks, whereas work that is hidden from
 its clock is there in all: a low quantile of the blocks tells them apart."""
@@ -36,6 +40,10 @@ class Clocks:
     """A call, of processor time."""
     idle: list[float] = field(default_factory=list)
     """A block, of processor time while the worker was to wait for the word."""
+    between: list[float] = field(default_factory=list)
+    """A block, of processor time from the report of the block before until it was armed."""
+    calls: list[int] = field(default_factory=list)
+    """Of a block."""
     excess: list[float] = field(default_factory=list)
     """A block: the verifier's clock minus the worker's."""
     allowed: list[float] = field(default_factory=list)
@@ -53,6 +61,8 @@ class Clocks:
         self.wall.append(wall / calls)
         self.cpu.append(ran.cpu_ns / calls / 1e3)
         self.idle.append(ran.idle_ns / 1e3)
+        self.between.append(ran.between_ns / 1e3)
+        self.calls.append(calls)
         self.excess.append(wall - claimed)
         self.allowed.append(SLACK_US + call_slack_us * calls + SHARE * claimed)
         return self.claimed[-1]
@@ -85,9 +95,11 @@ class Clocks:
             reason = f"the worker claims {worker:.4g} us a call, the verifier saw {wall:.4g} us"
             evidence = {"worker_us": worker, "wall_us": wall, "beyond_allowed_us": over}
             raise Rejected(Finding(Outcome.CLOCK_DISAGREEMENT, reason, evidence))
-        if found["idle"] > IDLE_US:
+        late = float(np.median(self.between)) - BETWEEN_US
+        if found["idle"] > IDLE_US or late > BETWEEN_CALL_US * float(np.median(self.calls)):
+            idle = found["idle"] if found["idle"] > IDLE_US else late + BETWEEN_US
             reason = (
-                f"the worker used {found['idle']:.4g} us of processor time before each block, when "
-                "nothing had been asked of it yet"
+                f"the worker used {idle:.4g} us of processor time between blocks, when nothing "
+                "was asked of it"
             )
-            raise Rejected(Finding(Outcome.DEFERRED_WORK, reason, {"idle_us": found["idle"]}))
+            raise Rejected(Finding(Outcome.DEFERRED_WORK, reason, {"idle_us": idle}))

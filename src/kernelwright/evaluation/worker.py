@@ -53,7 +53,8 @@ class Worker:
         """Monotonic time after which it gets no more of it, whatever one answer may take."""
         self._oom_kills = oom_kills()
         self._census: Census | None = None
-        self._token, self._slots, self._armed_ns = b"", list[int](), 0
+        self._token, self._slots = b"", list[int]()
+        self._armed_ns = self._reported_ns = self._between_ns = 0
         self._float_mode: object = None
         self._float_mode_now: object = None
         self._manners: Manners | None = None
@@ -141,11 +142,13 @@ class Worker:
             Rejected: the process crashed, hung or answered nonsense.
         """
         self._token, self._slots = secrets.token_bytes(8), slots
+        before = self._reported_ns
         order = {"do": "run", "slots": slots, "token": self._token.hex(), **(more or {})}
         answer = self._ask({**order, "handicap": round(1000 * handicap)}, timeout)
         self._float_mode_now = answer.get("float_mode")
         self.armed_for = whose
         self._armed_ns = self.census.cpu_ns()
+        self._between_ns = max(self._armed_ns - before, 0) if before else 0
 
     def go(self, timeout: float) -> Ran:
         """Give the word and wait for the report.
@@ -165,7 +168,8 @@ class Worker:
         started = time.perf_counter_ns()
         told = self._told(report.size(len(slots)), timeout)
         wall = time.perf_counter_ns() - started
-        used = max(self.census.cpu_ns() - before, 0)
+        self._reported_ns = self.census.cpu_ns()
+        used = max(self._reported_ns - before, 0)
         idle = max(before - self._armed_ns, 0)
         read = report.parse(told, token, len(slots))
         if read is None:
@@ -178,7 +182,7 @@ class Worker:
         if min(ns) <= 0 or sum(ns) > wall:
             reason = f"{self.label} claims {sum(ns)} ns for calls seen to last {wall} ns"
             raise Rejected(Finding(Outcome.CLOCK_DISAGREEMENT, reason))
-        return Ran(tuple(ns), wall, used, idle)
+        return Ran(tuple(ns), wall, used, idle, self._between_ns)
 
     def _told(self, size: int, timeout: float) -> bytes:
         allowed = min(timeout, self.until - time.monotonic())
@@ -217,6 +221,7 @@ class Worker:
         self, message: dict[str, Any], timeout: float, fds: tuple[int, ...] = ()
     ) -> dict[str, Any]:
         allowed = min(timeout, self.until - time.monotonic())
+        self._reported_ns = 0
         try:
             if self.armed_for is not None:
                 self.armed_for = None

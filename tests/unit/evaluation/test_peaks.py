@@ -10,6 +10,7 @@ import pytest
 from kernelwright.devices import measured
 from kernelwright.devices.measured import Peaks
 from kernelwright.evaluation import ceiling, pipeline, verifier
+from kernelwright.evaluation.aftermath import Aftermath
 from kernelwright.evaluation.verifier import Verifier
 from kernelwright.records.job import JudgeJob
 from kernelwright.records.measurement import Roofline
@@ -85,6 +86,7 @@ def test_a_kernel_above_the_roof_lets_the_next_session_measure(judge, monkeypatc
     monkeypatch.setattr(pipeline, "judge", lambda *_: found)
     monkeypatch.setattr(verifier, "_entered", lambda *_: nullcontext())
     judge.bench, judge.entrants = SimpleNamespace(), SimpleNamespace()
+    judge.aftermath = Aftermath(lambda: 0.0)
     judge.judge({"job": JOB.model_dump(mode="json"), "built": {}})
     judge.bench = judge.entrants = None
     copy_gbps(judge)
