@@ -141,8 +141,7 @@ class Worker:
         Raises:
             Rejected: the process crashed, hung or answered nonsense.
         """
-        self._token, self._slots = secrets.token_bytes(8), slots
-        before = self._reported_ns
+        self._token, self._slots, before = secrets.token_bytes(8), slots, self._reported_ns
         order = {"do": "run", "slots": slots, "token": self._token.hex(), **(more or {})}
         answer = self._ask({**order, "handicap": round(1000 * handicap)}, timeout)
         self._float_mode_now = answer.get("float_mode")
@@ -154,9 +153,7 @@ class Worker:
         """Give the word and wait for the report.
 
         Args:
-            slots: which argument sets.
             timeout: seconds that all of it may take.
-            more: what else the order says.
 
         Raises:
             Rejected: the process crashed, hung, answered nonsense, or the kernel returned a

@@ -1,5 +1,7 @@
 """A confirm that was asked for: an input of the run that costs it nothing and replays."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -278,10 +280,14 @@ def test_a_past_that_cannot_be_repeated_is_not_added_to(store, unconfirmed, monk
 
 def test_an_audit_is_remembered_and_decides_nothing(store, improved):
     before = summarise(store, improved.run.id)
-    remember_audit(store, improved.run.id, {"verdict": "holds"})
+    who = {"id": improved.run.best}
+    told = {"verdict": "holds", "at": "now", "differences": [], "candidate": who}
+    remember_audit(store, improved.run.id, told)
     (event,) = store.events(improved.run.id, "audited")
-    assert event.data == {"verdict": "holds"}
-    assert summarise(store, improved.run.id) == before
+    assert event.data == told
+    after = summarise(store, improved.run.id)
+    assert [one.verdict for one in after.audits] == ["holds"]
+    assert replace(after, audits=before.audits) == before
     assert store.owner(improved.run.id) == ("", 0.0)
     assert replay_run(store, improved.run.id).matches
 
