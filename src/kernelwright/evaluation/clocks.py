@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kernelwright.checks.finding import Finding, Rejected
+from kernelwright.devices import detect
 from kernelwright.evaluation.report import Ran
 from kernelwright.records.outcome import Outcome
 
@@ -17,10 +18,11 @@ SHARE = 0.02
 """What the verifier may see of a block beyond what the worker claims: waking up and reporting."""
 IDLE_US = 300.0
 """Processor time that a worker may use while it waits for the word to begin a block."""
-BETWEEN_US = 1000.0
-BETWEEN_CALL_US = 50.0
-"""Processor time that it may use from a report until it is armed again: it makes the calls of the
-next block ready."""
+LATE_US = 500.0
+LATE_CALL_US = 25.0
+LATE_SHARE = 0.05
+"""On each core, processor time of a block, and of each of its calls, beyond the time that the
+worker claims: starting and ending, and waking threads."""
 LOW = 0.1
 """On a busy machine a worker may wait to be woken in most blocks, whereas work that is hidden from
 its clock is there in all: a low quantile of the blocks tells them apart."""
@@ -40,13 +42,14 @@ class Clocks:
     """A call, of processor time."""
     idle: list[float] = field(default_factory=list)
     """A block, of processor time while the worker was to wait for the word."""
-    between: list[float] = field(default_factory=list)
-    """A block, of processor time from the report of the block before until it was armed."""
-    calls: list[int] = field(default_factory=list)
-    """Of a block."""
+    late: list[float] = field(default_factory=list)
+    """A block, of processor time until the next was armed, beyond what may be."""
     excess: list[float] = field(default_factory=list)
     """A block: the verifier's clock minus the worker's."""
     allowed: list[float] = field(default_factory=list)
+    cores: int = field(default_factory=detect.cores)
+    _may_us: float = 0.0
+    """What the block before may have used."""
 
     def add(self, ran: Ran, call_slack_us: float = 0.0) -> float:
         """A block ended; the worker's mean microseconds a call.
@@ -61,8 +64,10 @@ class Clocks:
         self.wall.append(wall / calls)
         self.cpu.append(ran.cpu_ns / calls / 1e3)
         self.idle.append(ran.idle_ns / 1e3)
-        self.between.append(ran.between_ns / 1e3)
-        self.calls.append(calls)
+        if ran.earlier_ns and self._may_us:
+            self.late.append(ran.earlier_ns / 1e3 - self._may_us)
+        each = LATE_CALL_US + call_slack_us
+        self._may_us = self.cores * ((1 + LATE_SHARE) * claimed + LATE_US + each * calls)
         self.excess.append(wall - claimed)
         self.allowed.append(SLACK_US + call_slack_us * calls + SHARE * claimed)
         return self.claimed[-1]
@@ -95,11 +100,15 @@ class Clocks:
             reason = f"the worker claims {worker:.4g} us a call, the verifier saw {wall:.4g} us"
             evidence = {"worker_us": worker, "wall_us": wall, "beyond_allowed_us": over}
             raise Rejected(Finding(Outcome.CLOCK_DISAGREEMENT, reason, evidence))
-        late = float(np.median(self.between)) - BETWEEN_US
-        if found["idle"] > IDLE_US or late > BETWEEN_CALL_US * float(np.median(self.calls)):
-            idle = found["idle"] if found["idle"] > IDLE_US else late + BETWEEN_US
+        if found["idle"] > IDLE_US:
             reason = (
-                f"the worker used {idle:.4g} us of processor time between blocks, when nothing "
-                "was asked of it"
+                f"the worker used {found['idle']:.4g} us of processor time before each block, when "
+                "nothing had been asked of it yet"
             )
-            raise Rejected(Finding(Outcome.DEFERRED_WORK, reason, {"idle_us": idle}))
+            raise Rejected(Finding(Outcome.DEFERRED_WORK, reason, {"idle_us": found["idle"]}))
+        if self.late and (late := float(np.median(self.late))) > 0:
+            reason = (
+                f"the worker used {late:.4g} us of processor time a block more than its calls, "
+                "which claim so little, can have used on all cores"
+            )
+            raise Rejected(Finding(Outcome.DEFERRED_WORK, reason, {"late_us": late}))

@@ -42,8 +42,8 @@ class Ran:
     """Processor time of all threads of the worker during the block, by the kernel's account."""
     idle_ns: int = 0
     """Processor time that it used while it was to wait for the word."""
-    between_ns: int = 0
-    """Processor time from the report of the block before until it was armed; 0 if it was asked
+    earlier_ns: int = 0
+    """Processor time of the block before, and until it was armed for this one; 0 if it was asked
     for something else meanwhile."""
 
 

@@ -54,7 +54,7 @@ class Worker:
         self._oom_kills = oom_kills()
         self._census: Census | None = None
         self._token, self._slots = b"", list[int]()
-        self._armed_ns = self._reported_ns = self._between_ns = 0
+        self._armed_ns = self._went_ns = self._earlier_ns = 0
         self._float_mode: object = None
         self._float_mode_now: object = None
         self._manners: Manners | None = None
@@ -141,13 +141,14 @@ class Worker:
         Raises:
             Rejected: the process crashed, hung or answered nonsense.
         """
-        self._token, self._slots, before = secrets.token_bytes(8), slots, self._reported_ns
+        self._token, self._slots = secrets.token_bytes(8), slots
+        # Later than the report: the kernel counts what runs on another core when it stops.
+        self._earlier_ns = max(self.census.cpu_ns() - self._went_ns, 0) if self._went_ns else 0
         order = {"do": "run", "slots": slots, "token": self._token.hex(), **(more or {})}
         answer = self._ask({**order, "handicap": round(1000 * handicap)}, timeout)
         self._float_mode_now = answer.get("float_mode")
         self.armed_for = whose
         self._armed_ns = self.census.cpu_ns()
-        self._between_ns = max(self._armed_ns - before, 0) if before else 0
 
     def go(self, timeout: float) -> Ran:
         """Give the word and wait for the report.
@@ -161,12 +162,11 @@ class Worker:
         """
         token, slots = self._token, self._slots
         self.armed_for = None
-        before = self.census.cpu_ns()
+        self._went_ns = before = self.census.cpu_ns()
         started = time.perf_counter_ns()
         told = self._told(report.size(len(slots)), timeout)
         wall = time.perf_counter_ns() - started
-        self._reported_ns = self.census.cpu_ns()
-        used = max(self._reported_ns - before, 0)
+        used = max(self.census.cpu_ns() - before, 0)
         idle = max(before - self._armed_ns, 0)
         read = report.parse(told, token, len(slots))
         if read is None:
@@ -179,7 +179,7 @@ class Worker:
         if min(ns) <= 0 or sum(ns) > wall:
             reason = f"{self.label} claims {sum(ns)} ns for calls seen to last {wall} ns"
             raise Rejected(Finding(Outcome.CLOCK_DISAGREEMENT, reason))
-        return Ran(tuple(ns), wall, used, idle, self._between_ns)
+        return Ran(tuple(ns), wall, used, idle, self._earlier_ns)
 
     def _told(self, size: int, timeout: float) -> bytes:
         allowed = min(timeout, self.until - time.monotonic())
@@ -218,7 +218,7 @@ class Worker:
         self, message: dict[str, Any], timeout: float, fds: tuple[int, ...] = ()
     ) -> dict[str, Any]:
         allowed = min(timeout, self.until - time.monotonic())
-        self._reported_ns = 0
+        self._went_ns = 0
         try:
             if self.armed_for is not None:
                 self.armed_for = None
