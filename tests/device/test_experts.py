@@ -76,8 +76,8 @@ PLANTED = {
         "smoke", Outcome.WRONG_VALUES,
     ),
     "a shorter polynomial": (
-        "softmax", "online-two-pass", "0.0013814467f", "0.0f",
-        "stability", Outcome.NUMERICALLY_UNSTABLE,
+        "softmax", "online-two-pass", "0.008368781f + f * 0.0013814467f", "0.0f",
+        "smoke", Outcome.WRONG_VALUES,
     ),
     "a mask off by one": (
         "attention", "online-key-blocks", "least(i0 + i + 1, end)", "least(i0 + i, end)",

@@ -5,6 +5,7 @@ not seen.
 """
 
 import sys
+import sysconfig
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -33,7 +34,15 @@ RUNTIME = frozenset(
     ]
 )
 """What belongs to the language: its library, its threads, its arithmetic."""
-INTERPRETER = tuple({f"{prefix}/" for prefix in (sys.prefix, sys.base_prefix)})
+_BASE = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
+_BASE |= {"installed_base": sys.base_prefix, "installed_platbase": sys.base_exec_prefix}
+_OWN = [sysconfig.get_path(kind) for kind in ("purelib", "platlib")]
+_OWN += [sysconfig.get_path(kind, vars=_BASE) for kind in ("stdlib", "platstdlib")]
+INTERPRETER = (
+    *{f"{folder}/" for folder in _OWN},
+    f"{sysconfig.get_config_var('LIBDIR')}/libpython",
+)
+"""What belongs to Python; where it is the system's, that lies among everybody's libraries."""
 WRITABLE = ("/dev/", "/memfd:", "/proc/", "/run/", "/SYSV", "/tmp/", "/var/tmp/")  # noqa: S108
 """Where a process can put code of its own; the first parts of paths."""
 
