@@ -82,7 +82,7 @@ def spawn(
         fds: descriptors that it inherits under the same numbers.
         mode: ``require`` fails rather than degrades, ``off`` sets limits only.
         limits: most that it may use.
-        env: variables besides PATH, HOME, TMPDIR and LC_ALL; nothing is inherited.
+        env: variables besides PATH, HOME, TMPDIR, LC_ALL and LOGNAME; nothing is inherited.
         readable: paths that it may read besides the system's libraries.
         writable: more paths that it may write, for example device nodes.
         output_cap: bytes kept of each of stdout and stderr: the first half and the last half.
@@ -165,7 +165,8 @@ def environment(folder: Path, given: Mapping[str, str]) -> dict[str, str]:
     """The whole environment of a process of the jail, ``given`` included."""
     own = os.fspath(folder)
     base = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": own, "TMPDIR": own, "LC_ALL": "C.UTF-8"}
-    return {**base, **given}
+    # The user that it becomes has no entry in any list; frameworks ask for a name.
+    return {**base, "LOGNAME": "kernelwright", **given}
 
 
 def _give_away(folder: Path) -> int | None:
