@@ -13,6 +13,7 @@ from scipy.special import betaincinv
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 Data = dict[str, Any]
+MOST_NAMED = 6
 
 
 def load(name: str) -> Data | None:
@@ -43,13 +44,31 @@ def source(name: str, data: Data) -> str:
         f"Python {found['python']}",
         f"numpy {found['numpy']}",
         f"torch {found['torch']}" if "torch" in found else "no torch",
-        f"commit {last['commit'][:10]}",
+        _commits(data),
         last["date"][:10],
     ]
     if len(sessions) > 1:
         parts.append(f"{len(sessions)} sessions")
     raw = f"[raw data]({{up}}benchmarks/results/{name}.json)"
     return f"{', '.join(parts)}; `{last['command']}`; {raw}"
+
+
+def _commits(data: Data) -> str:
+    """Returns the commits at which rows were measured, and which, where there are several."""
+    sessions, rows = data["sessions"], data["rows"]
+    by_commit: dict[str, list[str]] = {}
+    for name, row in rows.items() if isinstance(rows, dict) else ():
+        at = row.get("session") if isinstance(row, dict) else None
+        by_commit.setdefault(sessions[at if at is not None else -1]["commit"][:10], []).append(name)
+    if len(by_commit) < 2:
+        return f"commit {next(iter(by_commit), sessions[-1]['commit'][:10])}"
+    last = sessions[-1]["commit"][:10]
+    older = [
+        f"{key} ({', '.join(names) if len(names) <= MOST_NAMED else f'{len(names)} rows'})"
+        for key, names in by_commit.items()
+        if key != last
+    ]
+    return f"commit {last}, but {', '.join(older)}"
 
 
 def ratio(one: Data) -> str:
