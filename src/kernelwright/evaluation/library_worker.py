@@ -20,14 +20,14 @@ MOST_NAMES = 64
 
 
 class LibraryWorker(Worker):
-    """One process behind a channel.
+    """A worker whose candidate is one library.
 
     Args:
         process: as for :class:`Worker`, like ``channel`` and ``label``.
         channel: our end of its socket.
         label: used in reasons.
         library: path of the file that it is to load; all that is made for it is two folders up.
-        forbid: an output that another library made is none of the candidate's.
+        forbid: the task says that no other library than the language's may come with it.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class LibraryWorker(Worker):
         self._before: set[str] = set()
 
     def load(self, message: dict[str, Any], timeout: float) -> dict[str, Any]:
-        """As for any worker; its entry must lie in the library itself.
+        """As for any worker; its entry must lie in the library itself, and no other code be loaded.
 
         Raises:
             Rejected: as for any worker; ``kernel_did_not_run``.
@@ -68,7 +68,7 @@ class LibraryWorker(Worker):
         return super().left_behind() or self._foreign(self._mapped())
 
     def _foreign(self, mapped: list[Mapped]) -> Finding | None:
-        """Code of others: named if it was here before, refused if not, or if the task says so."""
+        """Code of others: refused where it was made here, or the task forbids it; else named."""
         come = files(mapped)
         added = [come[path] for path in come if path not in (*self._before, self._library)]
         for one in added:

@@ -4,11 +4,11 @@ From outside, so that no candidate can leave one out. What was mapped and unmapp
 not seen.
 """
 
-import sys
-import sysconfig
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from kernelwright.sandbox import python
 
 RUNTIME = frozenset(
     [
@@ -34,15 +34,9 @@ RUNTIME = frozenset(
     ]
 )
 """What belongs to the language: its library, its threads, its arithmetic."""
-_BASE = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
-_BASE |= {"installed_base": sys.base_prefix, "installed_platbase": sys.base_exec_prefix}
-_OWN = [sysconfig.get_path(kind) for kind in ("purelib", "platlib")]
-_OWN += [sysconfig.get_path(kind, vars=_BASE) for kind in ("stdlib", "platstdlib")]
-INTERPRETER = (
-    *{f"{folder}/" for folder in _OWN},
-    f"{sysconfig.get_config_var('LIBDIR')}/libpython",
-)
-"""What belongs to Python; where it is the system's, that lies among everybody's libraries."""
+INTERPRETER = tuple({f"{python.of_base(kind)}/lib-dynload/" for kind in ("stdlib", "platstdlib")})
+"""Modules of Python's own, which it may load late. Not the installed packages beside them: these
+bring libraries of linear algebra."""
 WRITABLE = ("/dev/", "/memfd:", "/proc/", "/run/", "/SYSV", "/tmp/", "/var/tmp/")  # noqa: S108
 """Where a process can put code of its own; the first parts of paths."""
 

@@ -19,16 +19,25 @@ def sites() -> tuple[Path, ...]:
     return tuple(path for path in found if path.is_dir())
 
 
+def of_base(kind: str) -> Path:
+    """A folder of the interpreter itself, seen from a virtual environment too.
+
+    Args:
+        kind: as ``sysconfig`` calls it, for example ``stdlib``.
+    """
+    base = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
+    base |= {"installed_base": sys.base_prefix, "installed_platbase": sys.base_exec_prefix}
+    return Path(sysconfig.get_path(kind, vars=base)).resolve()
+
+
 @cache
 def needed() -> tuple[Path, ...]:
     """The interpreter, its library, headers and packages, where the jail does not show them anyway.
 
     The framework's compiler starts the interpreter anew.
     """
-    base = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
-    base |= {"installed_base": sys.base_prefix, "installed_platbase": sys.base_exec_prefix}
     kinds = ("stdlib", "platstdlib", "include", "platinclude", "scripts")
-    own = [Path(sysconfig.get_path(kind, vars=base)).resolve() for kind in kinds]
+    own = [of_base(kind) for kind in kinds]
     started = [Path(sys.executable).parent, Path(sys.prefix) / "pyvenv.cfg"]
     found = dict.fromkeys(path for path in (*own, *started, *sites()) if path.exists())
     inside = [path for path in found if path.parts[:2] != ("/", "usr")]
