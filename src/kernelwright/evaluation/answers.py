@@ -16,7 +16,7 @@ from kernelwright.checks.answer import Answer, make_answer
 from kernelwright.checks.controls import FEW_ELEMENTS
 from kernelwright.checks.rounding import BITS, rounded
 from kernelwright.evaluation.arena import Array, numpy_dtype
-from kernelwright.evaluation.honest_errors import HonestErrors, values
+from kernelwright.evaluation.honest_errors import HonestErrors, distinct_values
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.question import Make, Question
 from kernelwright.evaluation.reference_failure import ReferenceFailure
@@ -25,6 +25,7 @@ from kernelwright.tasks import hostile, inputs
 from kernelwright.tasks.fresh import Fresh
 
 MORE_DRAWS = 7
+"""Beside the first, where honest errors of one draw are not enough."""
 STEADY_SECONDS = 3.0
 """After which no further draw is begun: a large workload has its price."""
 TRUTH_ONLY = ("truth",)
@@ -64,7 +65,7 @@ class Answers:
 
         def contents(seed: int) -> dict[str, Array]:
             base = self.base(case).contents
-            views = {name: values.copy() for name, values in base.items()}
+            views = {name: one.copy() for name, one in base.items()}
             Fresh(case, base, seed).touch(views, np.random.default_rng(seed))
             return views
 
@@ -110,7 +111,7 @@ class Answers:
         if question.make is None:
             return question
         own = self.answer(question.case, question.contents)
-        known = HonestErrors.of(own).joined([self._several(question, question.make)])
+        known = HonestErrors.of(own).joined(self._several(question, question.make))
         found = question.held_to(known)
         if question.key in self._questions:
             self._questions[question.key] = found
@@ -127,7 +128,7 @@ class Answers:
                     break
                 with contextlib.suppress(ReferenceFailure):
                     more = self.answer(question.case, make(self.seed(key, number)))
-                    found = found.joined([HonestErrors.of(more)])
+                    found = found.joined(HonestErrors.of(more))
             self._usual[key] = found
         return self._usual[key]
 
@@ -213,7 +214,7 @@ def _empty(case: Case) -> dict[str, Array]:
 
 def _few(answers: Sequence[Answer]) -> bool:
     """Whether an output has few elements, or few values: its error is next to one sample."""
-    return any(not a.exact and 0 < values(a) < FEW_ELEMENTS for a in answers)
+    return any(not a.exact and 0 < distinct_values(a) < FEW_ELEMENTS for a in answers)
 
 
 def _made(

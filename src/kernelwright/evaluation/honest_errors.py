@@ -4,7 +4,7 @@ The largest error of one draw is one sample: now and then it is nearly nothing, 
 candidate would be held to that. More draws of the same kind tell what is usual.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,13 +25,12 @@ class HonestErrors:
         """Those of one draw; outputs compared for equality have none."""
         return cls({one.name: _shares(one) for one in answers if not one.exact})
 
-    def joined(self, others: Iterable["HonestErrors"]) -> "HonestErrors":
+    def joined(self, other: "HonestErrors") -> "HonestErrors":
         """The larger ones."""
         found = dict(self.shares)
-        for other in others:
-            for name, (largest, rms) in other.shares.items():
-                known = found.get(name, (0.0, 0.0))
-                found[name] = max(known[0], largest), max(known[1], rms)
+        for name, (largest, rms) in other.shares.items():
+            known = found.get(name, (0.0, 0.0))
+            found[name] = max(known[0], largest), max(known[1], rms)
         return HonestErrors(found)
 
     def at(self, answer: Answer) -> Answer:
@@ -46,7 +45,7 @@ class HonestErrors:
         )
 
 
-def values(answer: Answer) -> int:
+def distinct_values(answer: Answer) -> int:
     """How many different values an output holds, of a few thousand looked at."""
     step = max(1, answer.truth.size // LOOKED_AT)
     stored = answer.truth.reshape(-1)[::step].astype(answer.dtype)

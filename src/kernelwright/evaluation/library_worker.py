@@ -46,7 +46,7 @@ class LibraryWorker(Worker):
         self._before: set[str] = set()
 
     def load(self, message: dict[str, Any], timeout: float) -> dict[str, Any]:
-        """As for any worker; its entry must lie in the library itself, and no other code be loaded.
+        """As for any worker; its entry must lie in the library itself.
 
         Raises:
             Rejected: as for any worker; ``kernel_did_not_run``.
