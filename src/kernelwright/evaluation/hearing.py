@@ -1,16 +1,23 @@
-"""Compares an output with the right one; what misses by little is heard again."""
+"""Compares an output with the right one; what misses by little is heard again, and what is wrong
+is given a moment, since it may only be late.
+"""
 
+import time
 from dataclasses import dataclass
 
 from kernelwright.checks.answer import Answer
-from kernelwright.checks.correctness import Compared, compare
+from kernelwright.checks.correctness import Compared, compare, judge
+from kernelwright.checks.finding import Finding
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.arena import Array
 from kernelwright.evaluation.question import Question
+from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Tolerance
 
 NEAR = 8.0
 """Share of what is allowed up to which a second hearing may help."""
+LATE_SECONDS = 0.1
+"""How long a wrong output is given to become right, which tells deferred work from wrong work."""
 
 
 @dataclass(frozen=True)
@@ -40,3 +47,18 @@ def hear(
         answer = answers.again(question).answer(name)
         compared = compare(got, answer, tolerance, poison)
     return Heard(answer, compared)
+
+
+def late(heard: Heard, shared: Array, tolerance: Tolerance) -> Finding | None:
+    """That a wrong output has become right meanwhile: its work was deferred; None if it has not.
+
+    Args:
+        heard: what was wrong with it.
+        shared: the output, where the candidate can still write it.
+        tolerance: the task's.
+    """
+    time.sleep(LATE_SECONDS)
+    if heard.compared.finding is None or judge(shared, heard.answer, tolerance) is not None:
+        return None
+    reason = "the output was right only some time after the call had returned"
+    return Finding(Outcome.DEFERRED_WORK, reason, heard.compared.finding.evidence)

@@ -13,7 +13,7 @@ from kernelwright.errors import JudgeError, TaskError
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.arena import Array
 from kernelwright.evaluation.clocks import Clocks
-from kernelwright.evaluation.hearing import hear
+from kernelwright.evaluation.hearing import hear, late
 from kernelwright.evaluation.ring import POISONS, Ring
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.outcome import Outcome
@@ -23,8 +23,6 @@ PARTIAL = 0.25
 """Share of the blocks in which not every slot is called."""
 SPARSE = 0.1
 """Share of the blocks in which few elements change; they are validated, always."""
-LATE_SECONDS = 0.1
-"""How long a wrong output is given to become right, which tells deferred work from wrong work."""
 DOUBT_SECONDS = 5.0
 """How long blocks are repeated when the clocks of a few disagree."""
 Note = Callable[[Case, Answer, Compared], None]
@@ -240,11 +238,8 @@ class CandidateSide(RingSide):
             if finding is None:
                 self._note(case, heard.answer, heard.compared)
             else:
-                time.sleep(LATE_SECONDS)
-                late = self.ring.output(slot, name)
-                if judge(late, heard.answer, self._tolerance, poison) is None:
-                    reason = "the output was right only some time after the call had returned"
-                    raise Rejected(Finding(Outcome.DEFERRED_WORK, reason, finding.evidence))
+                if deferred := late(heard, self.ring.output(slot, name), self._tolerance):
+                    raise Rejected(deferred)
                 reason = f"a timed call was wrong though earlier ones were right: {finding.reason}"
                 evidence = {**finding.evidence, "block": self.blocks, "slot": slot}
                 raise Rejected(Finding(Outcome.STALE_OR_CACHED_OUTPUT, reason, evidence))

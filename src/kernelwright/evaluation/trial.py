@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from kernelwright.checks.answer import Answer
-from kernelwright.checks.correctness import Compared, judge
+from kernelwright.checks.correctness import Compared
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.arena import Array
 from kernelwright.evaluation.crashes import by_access, cause
-from kernelwright.evaluation.hearing import hear
+from kernelwright.evaluation.hearing import hear, late
 from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.ring import POISONS, Ring
 from kernelwright.evaluation.worker import Worker
@@ -28,7 +28,6 @@ from kernelwright.records.task import Case, Task
 
 LEAST_DEADLINE = 10.0
 REMEMBERED_BYTES = 1 << 20
-LATE_SECONDS = 0.1
 NEAREST = "nearest_to_limit"
 CHECK_SECONDS = 300.0
 """What the checks of one candidate may take at one rung, all calls together."""
@@ -114,18 +113,17 @@ class Trial:
         ring.inputs.fill(contents)
         self.again(ring, pattern)
 
-    def again(self, ring: Ring, pattern: int) -> int:
-        """One more call on what slot 0 holds; nanoseconds that the worker claims."""
+    def again(self, ring: Ring, pattern: int) -> None:
+        """One more call on what slot 0 holds; raises as :meth:`call` does."""
         if time.monotonic() > self._until:
             reason = f"the checks took more than {CHECK_SECONDS:.0f} s together"
             raise Rejected(Finding(Outcome.TIMEOUT, reason))
         self.bind(ring)
         ring.poison(0, pattern)
-        ran = self.worker.run([0], self.deadline)
+        self.worker.run([0], self.deadline)
         if found := ring.trespass(0) or self.worker.left_behind():
             raise Rejected(found)
         self.labels |= self.worker.labels
-        return ran.ns[0]
 
     def correct(
         self,
@@ -155,10 +153,8 @@ class Trial:
                 got = own.output(0, item.name)
                 heard = hear(self.answers, question, item.name, got, self.task.tolerance, pattern)
                 if finding := heard.compared.finding:
-                    time.sleep(LATE_SECONDS)
-                    late = own.output(0, item.name)
-                    if judge(late, heard.answer, self.task.tolerance) is None:
-                        raise Rejected(_late(finding))
+                    if deferred := late(heard, own.output(0, item.name), self.task.tolerance):
+                        raise Rejected(deferred)
                     known = ring and self._stale(own, question, finding, item.name)
                     raise Rejected(known or blame(finding))
                 self.note(question.case, heard.answer, heard.compared)
@@ -207,11 +203,6 @@ class Trial:
             "note": case.note,
             "worst_tile": list(compared.tile),
         }
-
-
-def _late(finding: Finding) -> Finding:
-    reason = "the output was right only some time after the call had returned"
-    return Finding(Outcome.DEFERRED_WORK, reason, finding.evidence)
 
 
 def _key(name: str, output: Array) -> tuple[str, bytes] | None:
