@@ -14,7 +14,7 @@ def labels(evaluation: Evaluation) -> list[str]:
     if not evaluation.passed:
         return []
     found = evaluation.evidence
-    said = [str(label) for label in found.get("labels", ())]
+    said: list[str] = []
     if nearest := found.get("nearest_to_limit"):
         first, last = nearest["worst_tile"]
         where = nearest["note"] or nearest["workload"]

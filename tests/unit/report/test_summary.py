@@ -34,7 +34,7 @@ def test_evidence_is_shown():
     assert "80% of what bandwidth allows (floor 40 µs)" in text
     assert "static, smoke" in text
     assert "isolation  rlimits, landlock\nlacking    pid namespace" in text
-    assert "sums in float32" in text
+    assert "draws random numbers" in text
     assert "plain loop THREADS=2" in text
     assert "cpu: Test 9000, 2 threads" in text
 
