@@ -36,6 +36,8 @@ TIMED_BYTES = 64 << 20
 """What questions of several hostile kinds at the timed size may hold together."""
 TIMED_SECONDS = 2.0
 """After which no further kind is asked about; those that were answered in a session are quick."""
+WRONG = (Outcome.WRONG_VALUES, Outcome.NOT_FINITE)
+"""Outcomes for which a stage knows a better one, which says why values are wrong."""
 
 
 class Rings(Protocol):
@@ -74,7 +76,7 @@ def _declared_one(trial: Trial, case: Case, rings: Rings) -> None:
 
 def _remembered(finding: Finding) -> Finding:
     """Wrong on nearly the inputs on which it was right a call before."""
-    if finding.outcome not in (Outcome.WRONG_VALUES, Outcome.NOT_FINITE):
+    if finding.outcome not in WRONG:
         return finding
     reason = f"right, and wrong when few inputs had changed: {finding.reason}"
     return Finding(Outcome.STALE_OR_CACHED_OUTPUT, reason, finding.evidence)
@@ -122,7 +124,7 @@ def _same(finding: Finding) -> Finding:
 
 
 def _unstable(finding: Finding) -> Finding:
-    if finding.outcome is not Outcome.WRONG_VALUES and finding.outcome is not Outcome.NOT_FINITE:
+    if finding.outcome not in WRONG:
         return finding
     return Finding(Outcome.NUMERICALLY_UNSTABLE, finding.reason, finding.evidence)
 
@@ -198,7 +200,7 @@ def _where_defined(trial: Trial, name: str) -> Iterator[None]:
 
 
 def _edge(finding: Finding) -> Finding:
-    if finding.outcome is not Outcome.WRONG_VALUES and finding.outcome is not Outcome.NOT_FINITE:
+    if finding.outcome not in WRONG:
         return finding
     return Finding(Outcome.EDGE_CASE_FAILED, finding.reason, finding.evidence)
 

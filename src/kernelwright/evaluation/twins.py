@@ -37,7 +37,7 @@ class Twins:
             self.host.move(self.case)
         # One that imports a framework takes seconds to start: it moves instead.
         if self._twin is None or self.name == "loop":
-            self._end()
+            self.close()
             self._twin = self.host.rivals.twin(self.name, self.host.ring(self.case))
         else:
             self._twin.bind(self.host.ring(self.case), BIND_SECONDS)
@@ -46,10 +46,7 @@ class Twins:
         return self.host.side(self._twin, self.host.ring(self.case), one.secret), one
 
     def close(self) -> None:
-        """End the twin."""
-        self._end()
-
-    def _end(self) -> None:
+        """End the twin, if there is one."""
         twin, self._twin = self._twin, None
         if twin is not None:
             twin.close()
