@@ -20,9 +20,10 @@ MEANING = {
     Outcome.NUMERICALLY_UNSTABLE: "wrong on hostile values: huge, tiny, cancelling, special",
     Outcome.NONDETERMINISTIC: "a repeat was wrong, or bits differ where the task forbids it",
     Outcome.EDGE_CASE_FAILED: "wrong on a shape at the edge: 0, 1, a prime, unaligned, strided",
-    Outcome.STALE_OR_CACHED_OUTPUT: "a timed call was wrong though earlier ones were right",
+    Outcome.STALE_OR_CACHED_OUTPUT: "right before, and wrong in a timed call, on nearly the same "
+    "inputs, or with the answer to others",
     Outcome.INPUT_MUTATED: "an input was changed",
-    Outcome.STATE_MUTATED: "global state of the framework was changed",
+    Outcome.STATE_MUTATED: "a setting of the process or of the framework was left changed",
     Outcome.ALIASED_OUTPUT: "an output shares memory with an input or an earlier output",
     Outcome.DEFERRED_WORK: "work went on after the call had returned",
     Outcome.CLOCK_DISAGREEMENT: "the worker claims less time than the verifier saw",
