@@ -43,11 +43,14 @@ class Clocks:
     idle: list[float] = field(default_factory=list)
     """A block, of processor time while the worker was to wait for the word."""
     late: list[float] = field(default_factory=list)
-    """A block, of processor time until the next was armed, beyond what may be."""
+    """A block, of processor time until the next was asked for, beyond what may be; below 0 where
+    none was. Only of blocks after which the worker was asked for nothing else."""
     excess: list[float] = field(default_factory=list)
     """A block: the verifier's clock minus the worker's."""
     allowed: list[float] = field(default_factory=list)
+    """A block: what that may be."""
     cores: int = field(default_factory=detect.cores)
+    """That a worker's threads may use."""
     _may_us: float = 0.0
     """What the block before may have used."""
 
@@ -92,7 +95,7 @@ class Clocks:
 
         Raises:
             Rejected: they disagree by more than asking and reporting explain, or the worker worked
-                before anything was asked of it.
+                before anything was asked of it or beyond the time that it claims.
         """
         found = self.medians()
         if (over := self.beyond_us) > 0:

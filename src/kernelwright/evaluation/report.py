@@ -43,8 +43,8 @@ class Ran:
     idle_ns: int = 0
     """Processor time that it used while it was to wait for the word."""
     earlier_ns: int = 0
-    """Processor time of the block before, and until it was armed for this one; 0 if it was asked
-    for something else meanwhile."""
+    """Processor time of the block before, and until this one was asked for; 0 if it was asked for
+    something else meanwhile."""
 
 
 def size(calls: int) -> int:

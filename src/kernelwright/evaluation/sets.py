@@ -1,8 +1,8 @@
 """Sets of tensors in shared memory, each tensor between zones that are nobody's to write or read.
 
-The zones hold bytes that nobody can guess. Beside inputs they are others for every call, many of
-them NaN or huge, so that a result which depends on them is wrong or differs from call to call; and
-a set may be fenced, which ends a process that reads past the end of a tensor.
+The zones hold bytes that nobody can guess. Beside inputs they are others whenever the contents
+are, half of them NaN or huge, so that a result which depends on them is wrong or differs; and a set
+may be fenced, which ends a process that reads past the end of a tensor.
 """
 
 import numpy as np
