@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import array
+import itertools
 import signal
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -130,3 +133,28 @@ def test_a_report_without_the_number_of_its_order_is_forged(ends, forged):
     thread.join()
     assert found.outcome is Outcome.TAMPERING
     assert process.killed
+
+
+class Line:
+    """A channel to a worker that does what it is told in a nanosecond a call."""
+
+    def ask(self, message, timeout, fds=()):
+        self.token = bytes.fromhex(message.get("token", ""))
+        self.calls = len(message.get("slots", ()))
+        return {}
+
+    def raw(self, data):
+        pass
+
+    def report(self, size, timeout):
+        ns, codes = array.array("q", [1] * self.calls), array.array("i", [0] * self.calls)
+        return self.token + ns.tobytes() + codes.tobytes()
+
+
+def test_processor_time_of_a_block_is_read_again_when_the_next_is_asked_for():
+    worker = Worker(Process(), Line())
+    worker._census = SimpleNamespace(cpu_ns=itertools.count(1000, 1000).__next__)
+    # Read when armed, at the word, at the report; then when the next is asked for.
+    assert [worker.run([0, 1], 1.0).earlier_ns for _ in range(3)] == [0, 2000, 2000]
+    worker._ask({"do": "inspect"}, 1.0)
+    assert worker.run([0], 1.0).earlier_ns == 0
