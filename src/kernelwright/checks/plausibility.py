@@ -32,6 +32,6 @@ def judge(
         "compulsory_bytes": compulsory_bytes,
         "least_operations": least_operations,
         "cache_bytes": peaks.cache_bytes,
-        "fastest_read_gbps": peaks.fastest_gbps,
+        "fastest_gbps": peaks.fastest_gbps,
     }
     return Finding(Outcome.IMPLAUSIBLY_FAST, reason, evidence)

@@ -31,7 +31,6 @@ STEADY_SECONDS = 3.0
 TRUTH_ONLY = ("truth",)
 NATIVE_ONLY = ("native",)
 HONEST = ("native", "serial")
-ALL_PARTS = ("truth", *HONEST)
 
 
 class Answers:
@@ -171,7 +170,7 @@ class Answers:
         if remembered is not None:
             truth = self.oracle.truth(case, contents, TRUTH_ONLY)["truth"]
             return [remembered.at(_made(item, truth, ())) for item in case.outputs]
-        found = self.oracle.truth(case, contents, ALL_PARTS)
+        found = self.oracle.truth(case, contents)
         honest = [found["native"], found["serial"], *self._lower(case, contents)]
         return [_made(item, found["truth"], honest) for item in case.outputs]
 

@@ -8,7 +8,7 @@ from kernelwright.checks.answer import Answer
 from kernelwright.checks.correctness import distance, share
 from kernelwright.checks.distance import Array, measure
 from kernelwright.checks.sensitivity import Seen
-from kernelwright.evaluation.answers import Answers
+from kernelwright.evaluation.answers import TRUTH_ONLY, Answers
 from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.records.task import Case, Tolerance
@@ -49,7 +49,7 @@ class Draws:
     def changed(self, contents: Mapping[str, Array], case: Case | None = None) -> list[Seen] | None:
         """How far the outputs for other contents are from the first; None where undefined."""
         try:
-            truths = self.answers.oracle.truth(case or self.case, contents, ("truth",))["truth"]
+            truths = self.answers.oracle.truth(case or self.case, contents, TRUTH_ONLY)["truth"]
         except ReferenceFailure:
             return None
         return [(distance(cast(truths[a.name], a), a), a) for a in self.first.answers]

@@ -83,7 +83,7 @@ class Work(Record):
 
     flops: str | None = None
     min_flops: str | None = None
-    """A proven minimum, if there is one; only this may make a time implausible."""
+    """A proven minimum, if there is one; of operations, only these can make a time implausible."""
 
 
 class Reference(Record):
