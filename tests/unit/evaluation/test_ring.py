@@ -128,7 +128,7 @@ def test_a_fenced_tensor_ends_before_its_fence_and_keeps_its_alignment(shape, al
     assert layout.nbytes >= layout.fences[-1] + PAGE
 
 
-def test_what_lies_beside_an_input_is_other_bytes_for_every_call_nan_among_them():
+def test_what_lies_beside_an_input_is_other_bytes_for_new_contents_nan_among_them():
     read = Inputs(case(), 1, sealed=True)
     base = contents(read.case)
     place = read.sets.layouts[0].tensors[0]
