@@ -48,7 +48,7 @@ def verdict(claim: float, found: OverallRow | None) -> Verdict:
         return "confirmed"
     half = math.log(found.high / found.low) / 2
     allowed = max(NARROW * abs(math.log(claim)), math.log(edge))
-    return "confirmed" if claim >= found.low and half <= allowed else "undecided"
+    return "confirmed" if half <= allowed else "undecided"
 
 
 class ClaimedAnswer(base.Answer):
@@ -117,4 +117,6 @@ def _reason(claim: float, found: OverallRow | None, said: Verdict, look: Evaluat
         return "what was measured is too uncertain to say"
     if claim < found.low:
         return "the kernel is faster than that"
+    if claim > found.high:
+        return "it lies above what was measured by no more than the margin"
     return "it lies within what was measured"
