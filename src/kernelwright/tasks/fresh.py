@@ -124,7 +124,7 @@ class Fresh:
 
     def _pool(self, way: str) -> Array:
         if way not in self._pools:
-            random = np.random.default_rng((self._seed, len(way)))
+            random = np.random.default_rng((self._seed, FACTORS.index(way)))
             draws = random.random(CHUNK + PLACES, dtype=np.float32)
             if way == "signed":
                 signs = 1 - 2 * random.integers(2, size=draws.size).astype(np.float32)
