@@ -183,11 +183,10 @@ BROKEN = {
             'extern "C" int nowhere();', ""), 'extern "C" int nowhere();'),
         Outcome.BUILD_ERROR,
     ),
-    "header": ("// /// kernelwright\n// tune.X = [\n// ///\n" + judging.LOOP, Outcome.PARSE_ERROR),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [name for name in BROKEN if name != "header"])
+@pytest.mark.parametrize("name", BROKEN)
 def test_what_cannot_be_built_says_why(court, name):
     text, outcome = BROKEN[name]
     found = court.judge(text, judging.DRAFT)
