@@ -1,6 +1,4 @@
-"""Compares an output with the right one; what misses by little is heard again, and what is wrong
-is given a moment, since it may only be late.
-"""
+"""Compares an output with the right one, and hears again what misses by little or comes late."""
 
 import time
 from dataclasses import dataclass
