@@ -52,7 +52,8 @@ def cause(suspect: Suspect, question: Question) -> Finding | None:
         suspect.move(suspect.settle())
         _once(suspect, question, sealed=False, fenced=False)
     except Rejected as rejection:
-        return None if by_access(rejection.finding) else rejection.finding
+        found = rejection.finding
+        return found if found.outcome in (Outcome.INPUT_MUTATED, Outcome.OUT_OF_BOUNDS) else None
     try:
         _once(suspect, question, sealed=True, fenced=False)
     except Rejected as rejection:
