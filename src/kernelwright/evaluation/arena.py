@@ -189,10 +189,10 @@ class Arena:
         nbytes = max(nbytes, 4096)
         try:
             os.ftruncate(descriptor, nbytes)
-            arena = cls(descriptor, nbytes)
         except BaseException:
             os.close(descriptor)
             raise
+        arena = cls(descriptor, nbytes)  # owns it from now on, also if it cannot be mapped
         seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals | (SEAL_FUTURE_WRITE if sealed else 0))
         arena.writable = not sealed

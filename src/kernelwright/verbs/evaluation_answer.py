@@ -10,6 +10,7 @@ from kernelwright.records.sensitivity import Policy
 from kernelwright.records.session_control import SessionControl
 from kernelwright.report import summary as report
 from kernelwright.report import text
+from kernelwright.search.rungs import plans_for
 from kernelwright.verbs import base
 from kernelwright.verbs.rows import (
     BuildRow,
@@ -49,6 +50,8 @@ class EvaluationAnswer(base.Answer):
     """What else the machine did; None for looks whose numbers are not reported."""
     controls: tuple[SessionControl, ...]
     """What the judge showed of itself in this session; empty at draft and smoke."""
+    not_looked_at: tuple[str, ...]
+    """Checks of dearer rungs that a pass at this one says nothing about."""
 
     _evaluation: Evaluation
     _candidate: Candidate
@@ -89,6 +92,7 @@ class EvaluationAnswer(base.Answer):
             policy=policy,
             conditions=found.conditions,
             controls=found.controls,
+            not_looked_at=_left_out(found),
         )
         answer._evaluation = found
         answer._candidate = candidate
@@ -117,6 +121,9 @@ class EvaluationAnswer(base.Answer):
                 f"time       {text.duration(times.median)} on {self.measurement.workload} "
                 f"(p20 {text.duration(times.p20)}, p80 {text.duration(times.p80)}, n {times.n})"
             )
+        if self.not_looked_at:
+            missing = ", ".join(self.not_looked_at)
+            head.append(text.labelled("unlooked", f"{missing}: see --rung full and confirm"))
         head.append(f"accuracy   {report.policy(self.policy)}")
         checks = [(one.name, one.outcome, f"{one.seconds:.2f}") for one in self.checks]
         parts = [
@@ -139,3 +146,11 @@ class EvaluationAnswer(base.Answer):
         build = self._evaluation.build
         log = build.log.strip() if build and not self._evaluation.passed else ""
         return text.indent("\n".join(log.splitlines()[:20]))
+
+
+def _left_out(found: Evaluation) -> tuple[str, ...]:
+    """Stages that a confirm has and this look had not; none of a rejection."""
+    if not found.passed or found.rung is Rung.DRAFT:
+        return ()
+    made = {one.name for one in found.checks}
+    return tuple(one for one in plans_for("normal")[Rung.CONFIRM].stages if one not in made)

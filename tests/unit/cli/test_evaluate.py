@@ -11,6 +11,7 @@ from tests.fakes import FakeExecutor
 FIELDS = {
     "outcome", "reason", "evidence", "checks", "rung", "measurement", "comparisons", "roofline",
     "diagnosis", "build", "sandbox", "candidate", "environment", "policy", "conditions", "controls",
+    "not_looked_at",
 }  # fmt: skip
 
 
@@ -25,6 +26,7 @@ def test_a_pass(folder, capsys):
     assert set(said) == FIELDS
     assert said["outcome"] == "passed"
     assert said["rung"] == "screen"
+    assert {"repeats", "edges", "hidden"} <= set(said["not_looked_at"])
     assert said["measurement"]["workload"] == "cpu-4096"
     assert set(said["measurement"]["time_us"]) == {"median", "p20", "p80", "min", "n", "discarded"}
     assert said["comparisons"][0] == {

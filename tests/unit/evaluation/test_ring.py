@@ -1,4 +1,6 @@
+import gc
 import mmap
+import os
 
 import numpy as np
 import pytest
@@ -163,3 +165,14 @@ def test_a_piece_of_poison_makes_an_output_suspect():
     ring.output(0, "y").view(np.uint8)[32:] = 0x5A
     assert ring.seems_untouched(0, 0.9)
     assert not ring.seems_untouched(0, 0.1)
+
+
+def test_memory_that_cannot_be_mapped_is_given_back_once(monkeypatch):
+    closed = []
+    close = os.close
+    monkeypatch.setattr(os, "close", lambda fd: (closed.append(fd), close(fd)))
+    monkeypatch.setattr(mmap, "mmap", lambda *_, **__: (_ for _ in ()).throw(OSError("no room")))
+    with pytest.raises(OSError, match="no room"):
+        Arena.create(4096)
+    gc.collect()
+    assert len(closed) == len(set(closed)) == 1
