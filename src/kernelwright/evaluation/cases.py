@@ -1,6 +1,8 @@
 """The workloads of a task on one device, with shapes and scalars filled in."""
 
-from kernelwright.errors import PrerequisiteError
+import math
+
+from kernelwright.errors import PrerequisiteError, TaskError
 from kernelwright.records.task import Case, Task
 from kernelwright.tasks import contract, edges
 
@@ -31,6 +33,7 @@ def on_cpu(task: Task) -> Cases:
 
     Raises:
         PrerequisiteError: it has no workload for it.
+        TaskError: one of them asks for nothing.
     """
     workloads = [item for item in task.workloads if item.device == "cpu"]
     if not workloads:
@@ -40,4 +43,11 @@ def on_cpu(task: Task) -> Cases:
     resolved = [(item.role, contract.resolve(task, item)) for item in workloads]
     timed = [case for role, case in resolved if role != "smoke"] or [resolved[0][1]]
     smoke = next((case for role, case in resolved if role == "smoke"), timed[0])
+    for case in (smoke, *timed):
+        if not any(math.prod(item.shape) for item in case.outputs):
+            raise TaskError(
+                f"workload {case.workload} of task {task.name} has no output elements: whatever a "
+                "kernel does would be right",
+                hint="give it sizes above 0; size 0 is tried as an edge anyway",
+            )
     return Cases(smoke, timed, edges.edge_cases(task, "cpu"), [])

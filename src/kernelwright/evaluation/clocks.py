@@ -55,7 +55,10 @@ class Clocks:
     """What the block before may have used."""
 
     def add(self, ran: Ran, call_slack_us: float = 0.0) -> float:
-        """A block ended; the worker's mean microseconds a call.
+        """A block ended; mean microseconds a call that can be believed of its worker.
+
+        Its own, unless the verifier saw more than asking and reporting explain: a worker that
+        lies in some of its blocks is honest in the others, and no quantile of them shows it.
 
         Args:
             ran: what was seen.
@@ -73,7 +76,7 @@ class Clocks:
         self._may_us = self.cores * ((1 + LATE_SHARE) * claimed + LATE_US + each * calls)
         self.excess.append(wall - claimed)
         self.allowed.append(SLACK_US + call_slack_us * calls + SHARE * claimed)
-        return self.claimed[-1]
+        return max(claimed, wall - self.allowed[-1]) / calls
 
     def medians(self) -> dict[str, float]:
         """By each clock; ``idle`` is by block."""

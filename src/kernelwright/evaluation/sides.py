@@ -63,6 +63,9 @@ class RingSide:
         self.order: list[int] = []
         """Slots of the present block, in the order of their calls."""
 
+    trusted = True
+    """Whether its worker's own clock is believed whatever the verifier saw."""
+
     def ready(self) -> None:
         """Arm the worker for the next block, before the contents of that block exist."""
         if self.worker.armed_for is not self:
@@ -81,10 +84,10 @@ class RingSide:
             self.ring.poison(slot, POISONS[(self.blocks + slot) % 2])
         self.flush()
         ran = self.worker.go(self.deadline)
-        claimed_us = self.clocks.add(ran, self.worker.call_slack_us)
+        believed_us = self.clocks.add(ran, self.worker.call_slack_us)
         self.after()
         self.blocks += 1
-        return claimed_us
+        return self.clocks.claimed[-1] if self.trusted else believed_us
 
     def after(self) -> None:
         """Hook between blocks; a rival of ours is not inspected."""
@@ -153,6 +156,8 @@ def broken(finding: Finding) -> TaskError | JudgeError:
 
 class CandidateSide(RingSide):
     """The candidate's side: some timed calls, chosen after they ran, are validated."""
+
+    trusted = False
 
     def inspect(
         self,

@@ -133,3 +133,13 @@ def test_more_processor_time_than_the_calls_can_have_used_is_late_work(cpu_us, o
     with pytest.raises(Rejected) as caught:
         clocks.check()
     assert caught.value.finding.outcome is outcome
+
+
+def test_a_worker_that_lies_in_most_blocks_gains_nothing():
+    """No quantile shows it, so each block is charged with what the verifier saw of it."""
+    clocks = Clocks(cores=2)
+    lies = [clocks.add(Ran((4_000_000, 4_000_000), 20_000_000)) for _ in range(8)]
+    honest = [clocks.add(Ran((10_000_000, 10_000_000), 20_100_000)) for _ in range(2)]
+    clocks.check()
+    assert min(lies) > 0.95 * honest[0]
+    assert honest == [10_000.0] * 2
