@@ -203,6 +203,11 @@ def _with_entry(result: BuildResult, entry: str) -> BuildResult:
         hint = f'declare {entry} extern "C": the library exports its C++ name'
     else:
         close = get_close_matches(entry, result.symbols, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else 'define it with extern "C", not static'
+        others = [symbol for symbol in result.symbols if not symbol.startswith("_")]
+        hint = 'define it with extern "C", not static'
+        if close:
+            hint = f"did you mean {close[0]!r}?"
+        elif others:
+            hint += f"; it exports {', '.join(others[:3])}: is it a kernel of another task?"
     reason = f"the library does not export {entry!r}"
     return replace(result, outcome=Outcome.SIGNATURE_ERROR, reason=reason, hint=hint, library=None)

@@ -85,6 +85,11 @@ def place_interval(samples: ArrayLike, groups: Sequence[int], level: float) -> I
     return Interval(mean, mean - half, mean + half)
 
 
+SAME_AT_MOST = 0.1
+"""Relative difference up to which two kernels may be called the same, however wide the margin: a
+machine that cannot tell more apart has not shown that they are."""
+
+
 def decide(interval: Interval, margin: float) -> Decision:
     """What the interval allows one to say.
 
@@ -97,7 +102,8 @@ def decide(interval: Interval, margin: float) -> Decision:
         return Decision.FASTER
     if interval.high < -edge:
         return Decision.SLOWER
-    if -edge <= interval.low and interval.high <= edge:
+    same = min(edge, math.log1p(SAME_AT_MOST))
+    if -same <= interval.low and interval.high <= same:
         return Decision.SAME
     return Decision.UNDECIDED
 

@@ -57,6 +57,11 @@ def test_a_decision_needs_the_whole_interval_beyond_the_margin(low, high, decisi
     assert decide(Interval((low + high) / 2, low, high), margin=0.01) is decision
 
 
+def test_a_machine_that_cannot_tell_them_apart_does_not_show_that_they_are_the_same():
+    assert decide(Interval(0.0, -0.2, 0.3), margin=0.87) is Decision.UNDECIDED
+    assert decide(Interval(0.0, -0.05, 0.05), margin=0.87) is Decision.SAME
+
+
 def test_the_margin_shrinks_with_pairs_but_not_below_what_differs_between_processes():
     noise = Noise(half_width=0.04, pairs=30, between=0.015)
     assert noise.margin(30) == pytest.approx(np.expm1(0.04))
