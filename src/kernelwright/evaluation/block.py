@@ -3,11 +3,9 @@
 import math
 
 BLOCK_US = 6000.0
-FEW_CALLS = 5
-"""As many as a block has at most, where its buffers are large: fresh contents have their price."""
-MANY_CALLS = 64
-"""Where they are small. What a worker may hide of a block is little beside so many short calls."""
-SMALL_BYTES = 16 << 20
+MOST_CALLS = 5
+"""More would let a clock hide less of a short call, but what a worker does beside its calls adds up
+too: with 64 of them honest kernels were seen to be charged with it."""
 RING_BYTES = 512 << 20
 
 
@@ -18,6 +16,5 @@ def calls_a_block(call_us: float, nbytes: int) -> int:
         call_us: what one takes.
         nbytes: buffers of one.
     """
-    most = min(MANY_CALLS, max(FEW_CALLS, SMALL_BYTES // max(nbytes, 1)))
-    wanted = min(most, math.ceil(BLOCK_US / max(call_us, 1.0)))
+    wanted = min(MOST_CALLS, math.ceil(BLOCK_US / max(call_us, 1.0)))
     return max(1, min(wanted, RING_BYTES // max(nbytes, 1)))
