@@ -22,8 +22,8 @@ PAGES = [
     ROOT / "docs/tutorial.md",
     *sorted((ROOT / "docs/how-to").glob("*.md")),
 ]
-BUDGET = {"KERNELWRIGHT_EFFORT": "quick", "KERNELWRIGHT_MINUTES": "1.5",
-          "KERNELWRIGHT_EVALUATIONS": "24"}  # fmt: skip
+BUDGET = {"KERNELWRIGHT_EFFORT": "quick", "KERNELWRIGHT_MINUTES": "4",
+          "KERNELWRIGHT_EVALUATIONS": "16"}  # fmt: skip
 
 
 class Block(NamedTuple):
@@ -51,7 +51,7 @@ def do(block, folder, environment):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=240,
+        timeout=400,
     )
     assert done.returncode == int(block.words.get("exit", 0)), block.text + done.stdout
     return done.stdout
@@ -75,7 +75,7 @@ def environment(tmp_path_factory):
     }
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_can_be_followed(page, environment, tmp_path):
     store = {"KERNELWRIGHT_STORE": str(tmp_path / "runs.db")}
