@@ -7,27 +7,12 @@ one starts inherits its single core. So only libraries whose threads are all Ope
 import os
 from pathlib import Path
 
+from kernelwright.evaluation.objects import RUNTIME, library_name
 from kernelwright.languages import elf
 
 _OPENMP = ("GOMP_", "__kmpc_")
 _STARTS = ("pthread_create", "thrd_create", "clone", "dlopen", "_ZNSt6thread15_M_start_thread")
 """How the names begin by which a library gets threads of its own, or libraries that do."""
-_QUIET = (
-    "ld-linux",
-    "libatomic.so",
-    "libc.so",
-    "libdl.so",
-    "libgcc_s.so",
-    "libgomp.so",
-    "libiomp5.so",
-    "libm.so",
-    "libmvec.so",
-    "libomp.so",
-    "libpthread.so",
-    "librt.so",
-    "libstdc++.so",
-)
-"""How the names of libraries begin that start no threads but OpenMP's."""
 
 
 def hold(threads: int) -> None:
@@ -47,4 +32,5 @@ def only_openmp(library: Path) -> bool:
         return False
     openmp = any(name.startswith(_OPENMP) for name in wants.symbols)
     own = any(name.startswith(_STARTS) for name in wants.symbols)
-    return openmp and not own and all(name.startswith(_QUIET) for name in wants.libraries)
+    # Libraries of the language start no threads but OpenMP's.
+    return openmp and not own and all(library_name(name) in RUNTIME for name in wants.libraries)

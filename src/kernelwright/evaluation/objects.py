@@ -41,6 +41,11 @@ WRITABLE = ("/dev/", "/memfd:", "/proc/", "/run/", "/SYSV", "/tmp/", "/var/tmp/"
 """Where a process can put code of its own; the first parts of paths."""
 
 
+def library_name(path: str) -> str:
+    """A library's name without its folder and version: ``libopenblas``."""
+    return PurePosixPath(path).name.partition(".so")[0]
+
+
 @dataclass(frozen=True)
 class Mapped:
     """One stretch of code."""
@@ -53,7 +58,7 @@ class Mapped:
     @property
     def name(self) -> str:
         """Of the library, without its version: ``libopenblas``."""
-        return PurePosixPath(self.path).name.partition(".so")[0]
+        return library_name(self.path)
 
     def made_in(self, folder: str) -> bool:
         """Whether a process that can write in ``folder`` can have made it."""

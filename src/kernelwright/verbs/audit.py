@@ -9,9 +9,9 @@ beginning of one, or "latest". Exit code 3: it does not hold.
 
 With --claim 2.3x, RUN may be a FILE of --task: it is confirmed, and what is claimed of it is set
 beside what was measured against the strongest baseline. "confirmed": the claim lies within the
-interval or above it by the margin at most, and the interval is narrow beside it, or the kernel is
-faster; "refuted": the claim lies above the interval by more than the margin, or the kernel is
-rejected; else "undecided". Exit code 3: it is refuted.
+interval or above it by the margin (a tenth at most), and the interval is narrow beside it, or the
+kernel is faster; "refuted": the claim lies above the interval by more than the margin, or the
+kernel is rejected; else "undecided". Exit code 3: it is refuted.
 """
 
 from datetime import UTC, datetime

@@ -7,6 +7,7 @@ from kernelwright.errors import UsageError
 from kernelwright.report import text
 from kernelwright.report.conditions import disturbance
 from kernelwright.search.score import strongest
+from kernelwright.timing.statistics import SAME_AT_MOST
 from kernelwright.verbs import base
 from kernelwright.verbs.compare_answer import OverallRow, overall
 from kernelwright.verbs.evaluation_answer import EvaluationAnswer
@@ -46,9 +47,11 @@ def verdict(claim: float, found: OverallRow | None) -> Verdict:
         return "refuted"
     if claim < found.low:
         return "confirmed"
+    # A margin tells how loud the machine was; a loud one confirms no more than a quiet one.
+    near = 1 + min(found.margin, SAME_AT_MOST)
     half = math.log(found.high / found.low) / 2
-    allowed = max(NARROW * abs(math.log(claim)), math.log(edge))
-    return "confirmed" if half <= allowed else "undecided"
+    narrow = half <= max(NARROW * abs(math.log(claim)), math.log(near))
+    return "confirmed" if narrow and claim <= found.high * near else "undecided"
 
 
 class ClaimedAnswer(base.Answer):

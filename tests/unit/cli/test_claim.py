@@ -103,6 +103,8 @@ def measured(low, high, margin=0.01):
         (2.3, measured(0.9, 1.1), "refuted"),
         (1.05, measured(1.04, 1.06), "confirmed"),
         (1.05, measured(0.98, 1.12), "undecided"),
+        (2.3, measured(1.57, 2.81, margin=0.9), "undecided"),  # a loud machine confirms no more
+        (2.0, measured(1.0, 1.1, margin=0.9), "undecided"),
         (2.3, None, "refuted"),
     ],
 )

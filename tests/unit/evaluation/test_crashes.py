@@ -23,6 +23,7 @@ CASE = Case(
 )
 QUESTION = SimpleNamespace(case=CASE, contents={"x": np.zeros(64, np.float32)})
 CRASH = Finding(Outcome.CRASHED, "it crashed with SIGSEGV", {"exit_code": -signal.SIGSEGV})
+HANG = Finding(Outcome.TIMEOUT, "it took too long")
 SCRIBBLE = Finding(Outcome.INPUT_MUTATED, "input x was changed")
 
 
@@ -52,6 +53,7 @@ class Suspect:
     ("endings", "outcome"),
     [
         ((CRASH,), None),  # it crashes anyway
+        ((HANG,), None),  # which is another matter
         ((SCRIBBLE,), Outcome.INPUT_MUTATED),
         ((None, CRASH), Outcome.INPUT_MUTATED),
         ((None, None, CRASH), Outcome.OUT_OF_BOUNDS),

@@ -7,7 +7,7 @@ from kernelwright.checks.finding import Rejected
 from kernelwright.evaluation.clocks import Clocks
 from kernelwright.evaluation.report import Ran
 from kernelwright.evaluation.ring import Inputs, Ring
-from kernelwright.evaluation.sides import RingSide
+from kernelwright.evaluation.sides import CandidateSide, RingSide
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Case, Shaped
 
@@ -143,3 +143,11 @@ def test_a_worker_that_lies_in_most_blocks_gains_nothing():
     clocks.check()
     assert min(lies) > 0.95 * honest[0]
     assert honest == [10_000.0] * 2
+
+
+def test_a_candidate_is_charged_with_what_was_seen_and_a_rival_of_ours_is_believed(monkeypatch):
+    monkeypatch.setattr(CandidateSide, "after", lambda self: None)
+    ours = side([1_000_000] * 5, 50_000_000)
+    mine = CandidateSide(ours.worker, ours.ring, ours.base, 1, lambda: None, 1.0)
+    assert ours.block() == 1000.0
+    assert mine.block() > 9000.0
