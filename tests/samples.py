@@ -12,9 +12,17 @@ from kernelwright.records.outcome import Decision, Outcome
 from kernelwright.records.run import Budget, Run, RunSpec, Spent
 from kernelwright.records.rung import Rung
 from kernelwright.records.session_control import SessionControl
-from kernelwright.records.task import Reference, Task
+from kernelwright.records.task import Case, Reference, Shaped, Task
 from kernelwright.search.summary import Counts, RunSummary
 
+VECTOR = Case(
+    workload="w",
+    device="cpu",
+    inputs=(Shaped(name="x", shape=(64,), dtype="float32"),),
+    outputs=(Shaped(name="y", shape=(64,), dtype="float32"),),
+    scalars=(),
+    axes={},
+)
 SOURCE = """// /// kernelwright
 // strategy = "plain loop"
 // tune.THREADS = [1, 2]

@@ -11,16 +11,8 @@ import pytest
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.evaluation.crashes import by_access, cause
 from kernelwright.records.outcome import Outcome
-from kernelwright.records.task import Case, Shaped
+from tests.samples import VECTOR as CASE
 
-CASE = Case(
-    workload="w",
-    device="cpu",
-    inputs=(Shaped(name="x", shape=(64,), dtype="float32"),),
-    outputs=(Shaped(name="y", shape=(64,), dtype="float32"),),
-    scalars=(),
-    axes={},
-)
 QUESTION = SimpleNamespace(case=CASE, contents={"x": np.zeros(64, np.float32)})
 CRASH = Finding(Outcome.CRASHED, "it crashed with SIGSEGV", {"exit_code": -signal.SIGSEGV})
 HANG = Finding(Outcome.TIMEOUT, "it took too long")

@@ -14,16 +14,8 @@ from kernelwright.evaluation.ring import Inputs, Ring
 from kernelwright.evaluation.sides import CandidateSide, RingSide
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.rung import Rung, RungPlan
-from kernelwright.records.task import Case, Shaped
+from tests.samples import VECTOR as CASE
 
-CASE = Case(
-    workload="w",
-    device="cpu",
-    inputs=(Shaped(name="x", shape=(64,), dtype="float32"),),
-    outputs=(Shaped(name="y", shape=(64,), dtype="float32"),),
-    scalars=(),
-    axes={},
-)
 BASE = {"x": np.random.default_rng(1).standard_normal(64).astype(np.float32)}
 
 

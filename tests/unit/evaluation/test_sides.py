@@ -9,7 +9,7 @@ from kernelwright.evaluation.report import Ran
 from kernelwright.evaluation.ring import Inputs, Ring
 from kernelwright.evaluation.sides import CandidateSide, RingSide
 from kernelwright.records.outcome import Outcome
-from kernelwright.records.task import Case, Shaped
+from tests.samples import VECTOR
 
 
 class Claims:
@@ -31,16 +31,8 @@ class Claims:
 
 
 def side(ns, wall_ns, slots=5):
-    case = Case(
-        workload="w",
-        device="cpu",
-        inputs=(Shaped(name="x", shape=(64,), dtype="float32"),),
-        outputs=(Shaped(name="y", shape=(64,), dtype="float32"),),
-        scalars=(),
-        axes={},
-    )
     base = {"x": np.random.default_rng(1).standard_normal(64).astype(np.float32)}
-    ring = Ring(Inputs(case, slots, sealed=True))
+    ring = Ring(Inputs(VECTOR, slots, sealed=True))
     ring.inputs.fill(base)
     return RingSide(Claims(ns, wall_ns), ring, base, 1, lambda: None, 1.0)
 

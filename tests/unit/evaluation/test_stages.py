@@ -11,16 +11,8 @@ from kernelwright.checks.answer import make_answer
 from kernelwright.evaluation import stages
 from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.ring import Ring
-from kernelwright.records.task import Case, Shaped, Tolerance
-
-CASE = Case(
-    workload="w",
-    device="cpu",
-    inputs=(Shaped(name="x", shape=(64,), dtype="float32"),),
-    outputs=(Shaped(name="y", shape=(64,), dtype="float32"),),
-    scalars=(),
-    axes={},
-)
+from kernelwright.records.task import Tolerance
+from tests.samples import VECTOR as CASE
 
 
 class Trial:
