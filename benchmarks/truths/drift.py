@@ -107,7 +107,7 @@ def simulated(
     found = Seen()
     for trial in range(trials):
         machine = Machine(weather, np.random.default_rng([seed, trial]))
-        _, interval, decision, _ = compare(
+        ((_, interval, decision, _),) = compare(
             partial(_placed, machine, ratio),
             looks=LOOKS,
             noise=noise_of(machine),

@@ -21,10 +21,11 @@ from kernelwright.evaluation.flush import Flush
 from kernelwright.evaluation.noise import measure_noise
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.ring import Inputs, Ring
+from kernelwright.evaluation.rival_side import RivalSide
 from kernelwright.evaluation.rivals import Rivals
 from kernelwright.evaluation.sensing import sense
 from kernelwright.evaluation.session_controls import Nothing, prove
-from kernelwright.evaluation.sides import RingSide, RivalSide
+from kernelwright.evaluation.sides import RingSide
 from kernelwright.evaluation.twins import twins
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.job import BaselineTime, Session
@@ -221,15 +222,9 @@ class Bench:
         """
         ring, base = self.ring(case, "rival"), self.answers.base(case).contents
         ring.inputs.fill(base)
-        return RivalSide(
-            self.rivals.worker(name, ring),
-            ring,
-            base,
-            secret,
-            self.flush,
-            BLOCK_SECONDS,
-            drop=lambda: self.rivals.drop(name),
-        )
+        worker, rivals = self.rivals.worker(name, ring), self.rivals
+        usual = (worker, ring, base, secret, self.flush, BLOCK_SECONDS)
+        return RivalSide(*usual, rivals=rivals, name=name)
 
     def deadline(self, case: Case) -> float:
         """Seconds one call of a candidate may take: a hundred times the baseline, at least 10."""

@@ -164,7 +164,7 @@ class Duel:
         ring, base = bench.ring(self._case, owner), bench.answers.base(self._case).contents
         ring.inputs.fill(base)
         side = kind(trial.worker, ring, base, secret, bench.flush, trial.deadline)
-        inspect(side, bench, plan, plan.looks, self.count, trial.note)
+        inspect(side, bench, plan, self.count, trial.note)
         return side
 
     def leave(self) -> None:

@@ -17,8 +17,6 @@ from kernelwright.records.rung import RungPlan
 from kernelwright.records.task import Case
 
 MOST_CHECKED = 40
-OTHERS = 4
-"""Most places for a baseline that is not the one to beat."""
 
 
 class Places:
@@ -29,8 +27,7 @@ class Places:
         bench: the trusted side.
         trial: the candidate; its worker is replaced when it moves.
         case: what is timed.
-        baseline: the rival's name.
-        looks: numbers of pairs of this comparison.
+        baselines: the rivals' names; that of the one to beat comes first.
         settle: gives a fresh worker with the candidate loaded.
     """
 
@@ -40,50 +37,50 @@ class Places:
         bench: Bench,
         trial: Trial,
         case: Case,
-        baseline: str,
-        looks: tuple[int, ...],
+        baselines: list[str],
         settle: Callable[[], Worker],
     ) -> None:
         self._job = job
         self._bench = bench
         self._trial = trial
         self._case = case
-        self._baseline = baseline
-        self._looks = looks
+        self._baselines = baselines
         self._settle = settle
-        self._sides: tuple[CandidateSide, RingSide] | None = None
+        self._side: CandidateSide | None = None
         self._number = 0
         self.workload = case.workload
-        full = baseline == bench.against(job.against)
-        self.count = job.plan.placements if full else min(job.plan.placements, OTHERS)
+        self.count = job.plan.placements
         self.clocks = Clocks()
         """Of all places together: in one of them there may be few blocks."""
 
-    def __call__(self) -> tuple[CandidateSide, RingSide]:
-        """The next place's sides; the place before is left.
+    def __call__(self) -> list[RingSide]:
+        """The next place's sides, the candidate's first; the place before is left.
+
+        The others take part up to the first look: at later places they are missing.
 
         Raises:
             Rejected: the candidate failed a check on leaving, or in its new process.
         """
-        if self._sides is not None:
+        if self._side is not None:
             self._move_out()
             self._trial.move(self._settle())
             self._bench.move(self._case)
         self._number += 1
         secret = self._bench.answers.seed(
-            "pair", self._job.number, self._case.workload, self._baseline, self._number
+            "pair", self._job.number, self._case.workload, self._baselines[0], self._number
         )
         base = self._bench.answers.base(self._case).contents
-        rival = self._bench.rival_side(self._baseline, self._case, secret)
+        names = self._baselines if self._number <= self.count else self._baselines[:1]
+        rivals = [self._bench.rival_side(name, self._case, secret) for name in names]
         ring = self._bench.ring(self._case)
         self._trial.bind(ring)
         side = CandidateSide(
             self._trial.worker, ring, base, secret, self._bench.flush, self._trial.deadline
         )
         side.clocks = self.clocks
-        inspect(side, self._bench, self._job.plan, self._looks, self.count, self._trial.note)
-        self._sides = side, rival
-        return self._sides
+        inspect(side, self._bench, self._job.plan, self.count, self._trial.note)
+        self._side = side
+        return [side, *rivals]
 
     def leave(self) -> None:
         """Make the checks that are due when the last place is left.
@@ -91,23 +88,21 @@ class Places:
         Raises:
             Rejected: a call was wrong, or the clocks disagree.
         """
-        if self._sides is not None:
+        if self._side is not None:
             self._move_out()
             if self.clocks.claimed:  # the time may have been over before the first block
                 self.clocks.check()
 
     def _move_out(self) -> None:
-        if self._sides is not None:
-            side, self._sides = self._sides[0], None
-            if side.blocks:
-                side.finish()
+        side, self._side = self._side, None
+        if side is not None and side.blocks:
+            side.finish()
 
 
 def inspect(
     side: CandidateSide,
     bench: Bench,
     plan: RungPlan,
-    looks: tuple[int, ...],
     places: int,
     note: Note,
 ) -> None:
@@ -117,10 +112,9 @@ def inspect(
         side: whose.
         bench: the trusted side.
         plan: of the rung.
-        looks: numbers of pairs of this comparison.
-        places: how many places they are spread over.
+        places: how many places its pairs are spread over.
         note: told of every output that passed.
     """
-    share = min(plan.checked_share, MOST_CHECKED / looks[-1])
-    blocks = max(looks[0] // places, 1)
+    share = min(plan.checked_share, MOST_CHECKED / plan.looks[-1])
+    blocks = max(plan.looks[0] // places, 1)
     side.inspect(bench.answers, bench.task.tolerance, share, plan.checked_least, blocks, note)

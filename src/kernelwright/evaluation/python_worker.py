@@ -53,9 +53,9 @@ class PythonWorker(Worker):
         """As for any worker, with time to build."""
         return super().load(message, max(timeout, LOAD_SECONDS))
 
-    def bind(self, ring: Ring, timeout: float) -> None:
+    def bind(self, ring: Ring, timeout: float, more: Mapping[str, Any] | None = None) -> None:
         """As for any worker, with time to compile: the first calls of a shape are made here."""
-        super().bind(ring, max(timeout, FIRST_SECONDS))
+        super().bind(ring, max(timeout, FIRST_SECONDS), more)
 
     def watch(self) -> None:
         """Let the next run name the operators that the candidate calls."""

@@ -24,7 +24,12 @@ LOAD_SECONDS = 120.0
 COMPILE_SECONDS = 300.0
 NAMES = ("loop", "numpy", "eager", "fused", "compile")
 _PROGRAM = {"loop": "loop", "numpy": "numpy"}
-"""Which process runs a baseline; the rest share one that has imported torch."""
+"""Which process runs a baseline; the rest share one that has imported torch, and take turns."""
+
+
+def program_of(name: str) -> str:
+    """Which process runs baseline ``name``."""
+    return _PROGRAM.get(name, "torch")
 
 
 class Rivals:
@@ -47,8 +52,8 @@ class Rivals:
         self._threads = threads
         self._cache = cache
         self._workers: dict[str, Worker] = {}
-        self._loaded: dict[str, str] = {}
-        self._bound: dict[str, tuple[str, int]] = {}
+        self._bound: dict[str, int] = {}
+        """Number of the ring whose calls each loaded baseline has prepared."""
 
     def possible(self) -> dict[str, str]:
         """Every baseline's name, with why this task cannot have it (empty if it can)."""
@@ -68,31 +73,33 @@ class Rivals:
         Raises:
             Rejected: the baseline cannot be run here; its reason says why.
         """
-        program = _PROGRAM.get(name, "torch")
+        program = program_of(name)
         if program not in self._workers:
             self._workers[program] = self.start(program)
         worker = self._workers[program]
-        if self._loaded.get(program) != name:
+        if name not in self._bound:
             worker.load(self._message(name), LOAD_SECONDS)
-            self._loaded[program] = name
-            self._bound.pop(program, None)
-        if self._bound.get(program) != (name, ring.number):
-            worker.bind(ring, COMPILE_SECONDS)
-            self._bound[program] = (name, ring.number)
+            self._bound[name] = -1
+        if self._bound[name] != ring.number:
+            worker.bind(ring, COMPILE_SECONDS, self.called(name))
+            self._bound[name] = ring.number
         return worker
+
+    def called(self, name: str) -> dict[str, str]:
+        """What tells a process of several baselines which one is meant."""
+        return {"baseline": name} if program_of(name) == "torch" else {}
 
     def drop(self, name: str) -> None:
         """Forget the process that runs ``name``; it is started again when asked for."""
-        program = _PROGRAM.get(name, "torch")
+        program = program_of(name)
         worker = self._workers.pop(program, None)
-        self._loaded.pop(program, None)
-        self._bound.pop(program, None)
+        self._bound = {one: at for one, at in self._bound.items() if program_of(one) != program}
         if worker is not None:
             worker.close()
 
     def twin(self, name: str, ring: Ring) -> Worker:
         """A second, separate worker of the same baseline; the caller closes it."""
-        worker = self.start(_PROGRAM.get(name, "torch"))
+        worker = self.start(program_of(name))
         worker.load(self._message(name), LOAD_SECONDS)
         worker.bind(ring, COMPILE_SECONDS)
         return worker

@@ -96,7 +96,7 @@ def planted_slower(twins: Twins, noise: Noise) -> SessionControl:
         twin.handicap = PLANTED
         return twin, baseline
 
-    pairs, interval, decision, margin = compare(
+    ((pairs, interval, decision, margin),) = compare(
         place,
         looks=LOOKS,
         noise=noise,

@@ -2,14 +2,12 @@
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kernelwright.checks.answer import Answer
 from kernelwright.checks.correctness import Compared, judge
 from kernelwright.checks.finding import Finding, Rejected
-from kernelwright.errors import JudgeError, TaskError
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.arena import Array
 from kernelwright.evaluation.clocks import Clocks
@@ -65,12 +63,14 @@ class RingSide:
 
     trusted = True
     """Whether its worker's own clock is believed whatever the verifier saw."""
+    more: Mapping[str, Any] | None = None
+    """What its worker is told beside the calls."""
 
     def ready(self) -> None:
         """Arm the worker for the next block, before the contents of that block exist."""
         if self.worker.armed_for is not self:
             self.order = _order(self.ring.slots, self.secret, self.blocks)
-            self.worker.arm(self.order, self.deadline, self, handicap=self.handicap)
+            self.worker.arm(self.order, self.deadline, self, handicap=self.handicap, more=self.more)
 
     def block(self) -> float:
         """Call slots once each on fresh contents, in a drawn order; mean microseconds a call.
@@ -109,49 +109,6 @@ def _order(slots: int, secret: int, block: int) -> list[int]:
 def _sparse(secret: int, block: int) -> bool:
     """Whether a block has nearly the contents of the one before; both sides of a pair agree."""
     return block > 0 and random.Random(f"{secret}/{block}/sparse").random() < SPARSE
-
-
-class RivalSide(RingSide):
-    """A baseline's side: what breaks here is never the candidate's fault.
-
-    Args:
-        drop: forgets the broken worker, so that the next comparison starts another.
-    """
-
-    def __init__(self, *arguments: Any, drop: Callable[[], None]) -> None:
-        super().__init__(*arguments)
-        self._drop = drop
-
-    def ready(self) -> None:
-        """As for any side; raises as :meth:`block` does."""
-        with self._blamed():
-            super().ready()
-
-    def block(self) -> float:
-        """As for any side.
-
-        Raises:
-            TaskError: the baseline, which is the task's own code, broke.
-            JudgeError: its process answered another question than was asked.
-        """
-        with self._blamed():
-            return super().block()
-
-    @contextmanager
-    def _blamed(self) -> Iterator[None]:
-        try:
-            yield
-        except Rejected as rejection:
-            self._drop()
-            raise broken(rejection.finding) from rejection
-
-
-def broken(finding: Finding) -> TaskError | JudgeError:
-    """What the failure of a baseline, which ran before, means."""
-    if finding.outcome is Outcome.TAMPERING:
-        return JudgeError(finding.reason)
-    hint = "a baseline must not fail after it was timed; run the reference by itself"
-    return TaskError(finding.reason, hint)
 
 
 class CandidateSide(RingSide):

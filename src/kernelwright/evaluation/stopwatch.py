@@ -86,64 +86,49 @@ class Stopwatch:
         """The baseline to beat, and the others if asked."""
         job, bench = self._job, self._bench
         main = bench.against(job.against)
-        looks = {main: job.plan.looks}
+        names = [main]
         if job.plan.all_baselines:
-            others = [name for name in bench.times if name != main]
-            looks |= dict.fromkeys(others, job.plan.looks[:1])
-
-        for name, numbers in looks.items():
-            places = Places(job, bench, self._trial, case, name, numbers, self._entrant.settle)
-            pairs = self._compared(places, name, numbers, bench.noises[main])
-            if name == main:
-                self._measured(places, pairs)
+            names += [name for name in bench.times if name != main]
+        places = Places(job, bench, self._trial, case, names, self._entrant.settle)
+        self._compared(places, names, bench.noises[main])
 
     def _against_rival(self, case: Case, opponent: Opponent) -> None:
         if self._noises is None:
             raise JudgeError("two candidates were to be timed before their noise was known")
         mine, theirs = self._noises
         places = Duel(self._job, self._bench, self._trial, self._entrant, opponent, case)
-        pairs = self._compared(places, opponent.name, self._job.plan.looks, mine.joined(theirs))
-        self._measured(places, pairs)
+        pairs = self._compared(places, [opponent.name], mine.joined(theirs))
         margins = {
             "candidate": mine.margin(len(pairs), places.count),
             "rival": theirs.margin(len(pairs), places.count),
         }
         self._trial.labels.setdefault("own_margins", margins)
 
-    def _compared(
-        self, places: Places | Duel, name: str, looks: tuple[int, ...], noise: Noise
-    ) -> Pairs:
-        """Pair the candidate with somebody on one workload."""
-        deadline = time.monotonic() + COMPARE_SECONDS
-        pairs, interval, decision, margin = compare(
+    def _compared(self, places: Places | Duel, names: list[str], noise: Noise) -> Pairs:
+        """Pair the candidate with ``names`` on one workload; the pairs with the first."""
+        deadline = time.monotonic() + COMPARE_SECONDS * len(names)
+        found = compare(
             places,
-            looks=looks,
+            looks=self._job.plan.looks,
             noise=noise,
             seed=self._job.seed,
             placements=places.count,
             enough_time=lambda: time.monotonic() < deadline,
         )
         places.leave()
-        record = comparison(
-            name,
-            places.workload,
-            pairs,
-            interval,
-            decision,
-            margin,
-            keep_samples=self._job.keep_samples,
-        )
-        self.comparisons.append(record)
-        return pairs
-
-    def _measured(self, places: Places | Duel, pairs: Pairs) -> None:
-        kept = tuple(pairs.candidate_us) if self._job.keep_samples else ()
+        keep = self._job.keep_samples
+        self.comparisons += [
+            comparison(name, places.workload, one, keep_samples=keep)
+            for name, one in zip(names, found, strict=True)
+        ]
+        pairs = found[0].pairs
         self.measurements.append(
             Measurement(
                 workload=places.workload,
                 time_us=summarize(pairs.candidate_us),
                 noop_us=self._entrant.noop_us,
                 clocks=places.clocks.medians(),
-                samples_us=kept,
+                samples_us=tuple(pairs.candidate_us) if keep else (),
             )
         )
+        return pairs

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from kernelwright.checks.finding import Rejected
 from kernelwright.evaluation.host import Host
-from kernelwright.evaluation.sides import RingSide, broken
+from kernelwright.evaluation.rival_side import broken
+from kernelwright.evaluation.sides import RingSide
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.task import Case
 

@@ -53,6 +53,7 @@ class Worker:
         """Monotonic time after which it gets no more of it, whatever one answer may take."""
         self._oom_kills = oom_kills()
         self._census: Census | None = None
+        self._ring = -1
         self._token, self._slots = b"", list[int]()
         self._armed_ns = self._went_ns = self._earlier_ns = 0
         self._float_mode: object = None
@@ -96,18 +97,15 @@ class Worker:
         self._float_mode = answer.get("float_mode")
         return answer
 
-    def bind(self, ring: Ring, timeout: float) -> None:
+    def bind(self, ring: Ring, timeout: float, more: Mapping[str, Any] | None = None) -> None:
         """Let the worker map what ``ring`` holds and prepare the calls of every slot."""
-        for name, arena in ring.arenas().items():
-            message = {
-                "do": "open",
-                "arena": name,
-                "nbytes": arena.nbytes,
-                "writable": arena.writable,
-                "fences": arena.fences,
-            }
+        arenas = ring.arenas() if ring.number != self._ring else {}
+        for name, arena in arenas.items():
+            size = {"nbytes": arena.nbytes, "writable": arena.writable, "fences": arena.fences}
+            message = {"do": "open", "arena": name, **size}
             self._ask(message, timeout, (arena.descriptor,))
-        self._ask({"do": "bind", "slots": ring.arguments()}, timeout)
+        self._ring = ring.number
+        self._ask({"do": "bind", "slots": ring.arguments(), **(more or {})}, timeout)
 
     def watch(self) -> None:
         """Find out in the next run what the candidate calls, where its process can tell."""

@@ -7,7 +7,7 @@ decide from fewer pairs than the first look.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -48,6 +48,12 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.candidate_us)
 
+    def add(self, candidate_us: float, rival_us: float, group: int) -> None:
+        """One more pair of blocks."""
+        self.candidate_us.append(candidate_us)
+        self.rival_us.append(rival_us)
+        self.groups.append(group)
+
     @property
     def log_ratios(self) -> list[float]:
         """log(rival / candidate) of every pair."""
@@ -76,18 +82,32 @@ def measure(
     count: int,
     go_on: Callable[[], bool] = lambda: True,
     group: int = 0,
+    others: Sequence[tuple[Side, Pairs]] = (),
 ) -> None:
-    """Add pairs until there are ``count``, or ``go_on`` says no; who goes first alternates."""
+    """Add pairs until there are ``count``, or ``go_on`` says no; who goes first alternates.
+
+    Args:
+        candidate: one of the two.
+        rival: the other.
+        pairs: what they have so far.
+        count: how many they shall have.
+        go_on: asked before each pair.
+        group: number of the place.
+        others: more rivals, each with its own pairs; they run after every pair, in turns, and are
+            paired with the candidate's block in it.
+    """
     while len(pairs) < count and go_on():
+        number = len(pairs)
         candidate.ready()
         rival.ready()
-        if len(pairs) % 2 == 0:
+        if number % 2 == 0:
             mine, other = candidate.block(), rival.block()
         else:
             other, mine = rival.block(), candidate.block()
-        pairs.candidate_us.append(mine)
-        pairs.rival_us.append(other)
-        pairs.groups.append(group)
+        pairs.add(mine, other, group)
+        for at in range(len(others)):
+            side, more = others[(number + at) % len(others)]
+            more.add(mine, side.block(), group)
 
 
 def hopeless(pairs: Pairs) -> bool:
@@ -100,30 +120,46 @@ def hopeless(pairs: Pairs) -> bool:
     return limit is not None and max(pairs.log_ratios) < limit
 
 
+class Compared(NamedTuple):
+    """What a comparison with one rival came to."""
+
+    pairs: Pairs
+    interval: Interval
+    """Of the log-ratio."""
+    decision: Decision
+    margin: float
+
+
 def compare(
-    place: Callable[[], tuple[Side, Side]],
+    place: Callable[[], Sequence[Side]],
     *,
     looks: Sequence[int],
     noise: Noise,
     seed: int,
     placements: int = 1,
     enough_time: Callable[[], bool] = lambda: True,
-) -> tuple[Pairs, Interval, Decision, float]:
-    """Pairs, their interval, the decision and the margin used; stops at the first decision.
+) -> list[Compared]:
+    """Pair the candidate with every rival, the first of them until a look decides.
 
     Args:
-        place: gives the candidate's side and the rival's in fresh processes and buffers.
+        place: gives the sides in fresh processes and buffers: the candidate's, that of the rival
+            to beat, and any others, which take part up to the first look.
         looks: numbers of pairs after which the interval is looked at, ascending.
         noise: the A/A comparison of this session.
         seed: of the bootstrap.
         placements: over how many fresh places the pairs of each look are spread; with 1, one
             place serves all looks.
         enough_time: False ends the comparison as it stands, once there are three pairs.
+
+    Returns:
+        For each rival, in the order of the sides.
     """
-    pairs, sides, places = Pairs(), place(), 1
+    (candidate, rival, *others), places = place(), 1
+    pairs, more = Pairs(), [Pairs() for _ in others]
 
     def go_on() -> bool:
-        return not hopeless(pairs) and (len(pairs) < LEAST_PAIRS or enough_time())
+        lost = hopeless(pairs) and not more  # the others are to be known whatever becomes of it
+        return not lost and (len(pairs) < LEAST_PAIRS or enough_time())
 
     for look in looks:
         before = len(pairs)
@@ -131,40 +167,41 @@ def compare(
             if placements > 1 and pairs:
                 if not go_on():
                     break
-                sides, places = place(), places + 1
+                (candidate, rival, *others), places = place(), places + 1
             count = before + math.ceil((look - before) * (part + 1) / placements)
-            measure(*sides, pairs, count, go_on, places)
+            company = list(zip(others, more, strict=True)) if look == looks[0] else []
+            measure(candidate, rival, pairs, count, go_on, places, company)
             if len(pairs) < count:
                 break
-        interval = pairs.interval(seed + look)
-        margin = noise.margin(len(pairs), len(set(pairs.groups)))
-        decision = decide(interval, margin)
-        if len(pairs) < look or decision is not Decision.UNDECIDED or not enough_time():
+        found = _decided(pairs, looks[0], noise, seed + look)
+        if len(pairs) < look or found.decision is not Decision.UNDECIDED or not enough_time():
             break
-    if len(pairs) < looks[0] and decision is not Decision.SLOWER:
+    return [found, *(_decided(one, looks[0], noise, seed + looks[0]) for one in more)]
+
+
+def _decided(pairs: Pairs, least: int, noise: Noise, seed: int) -> Compared:
+    """Look at the interval; fewer than ``least`` pairs decide nothing but *slower*."""
+    interval = pairs.interval(seed)
+    margin = noise.margin(len(pairs), len(set(pairs.groups)))
+    decision = decide(interval, margin)
+    if len(pairs) < least and decision is not Decision.SLOWER:
         decision = Decision.UNDECIDED
-    return pairs, interval, decision, margin
+    return Compared(pairs, interval, decision, margin)
 
 
 def comparison(
-    baseline: str,
-    workload: str,
-    pairs: Pairs,
-    interval: Interval,
-    decision: Decision,
-    margin: float,
-    *,
-    keep_samples: bool = False,
+    baseline: str, workload: str, found: Compared, *, keep_samples: bool = False
 ) -> Comparison:
     """The record of one comparison; ratios are exponentials of the log-ratios."""
+    pairs, interval = found.pairs, found.interval
     return Comparison(
         baseline=baseline,
         workload=workload,
         ratio=float(np.exp(interval.median)),
         low=float(np.exp(interval.low)),
         high=float(np.exp(interval.high)),
-        decision=decision,
-        margin=margin,
+        decision=found.decision,
+        margin=found.margin,
         pairs=len(pairs),
         candidate_us=float(np.median(pairs.candidate_us)),
         baseline_us=float(np.median(pairs.rival_us)),

@@ -36,7 +36,7 @@ class Worker:
     def bind(self, ring, deadline):
         self.ring = ring
 
-    def arm(self, order, deadline, whose, *, handicap):
+    def arm(self, order, deadline, whose, *, handicap, more):
         self.order, self.armed_for = order, whose
 
     def left_behind(self):

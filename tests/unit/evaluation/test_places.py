@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kernelwright.checks.finding import Finding, Rejected
-from kernelwright.evaluation.places import OTHERS, Places
+from kernelwright.evaluation.places import Places
 from kernelwright.evaluation.report import Ran
 from kernelwright.evaluation.ring import Inputs, Ring
 from kernelwright.evaluation.sides import CandidateSide, RingSide
@@ -26,7 +26,7 @@ class Worker:
     call_slack_us = 0.0
     left_behind = staticmethod(lambda: None)
 
-    def arm(self, order, deadline, whose, *, handicap):
+    def arm(self, order, deadline, whose, *, handicap, more):
         self.order, self.armed_for = order, whose
 
     def go(self, deadline):
@@ -91,7 +91,7 @@ class Bench:
 def made():
     """Makes the places of a comparison with a baseline; its bench and trial come with it."""
 
-    def places(baseline="loop", *, placements=8, looks=(30, 100), **plan):
+    def places(*baselines, placements=8, looks=(30, 100), **plan):
         job = SimpleNamespace(
             number=7,
             against="",
@@ -105,7 +105,7 @@ def made():
             ),
         )
         bench, trial = Bench(), Trial()
-        return Places(job, bench, trial, CASE, baseline, looks, Worker), bench, trial
+        return Places(job, bench, trial, CASE, list(baselines or ["loop"]), Worker), bench, trial
 
     return places
 
@@ -118,13 +118,10 @@ def visit(places):
     return sides
 
 
-@pytest.mark.parametrize(
-    ("baseline", "placements", "count"),
-    [("loop", 8, 8), ("numpy", 8, OTHERS), ("numpy", 1, 1), ("loop", 1, 1)],
-)
-def test_a_baseline_that_is_not_the_strongest_gets_fewer_places(made, baseline, placements, count):
-    places, _, _ = made(baseline, placements=placements)
-    assert places.count == count
+def test_all_baselines_take_part_up_to_the_first_look_then_the_one_to_beat(made):
+    places, bench, _ = made("loop", "numpy", "eager", placements=2)
+    assert [len(visit(places)) for _ in range(4)] == [4, 4, 2, 2]
+    assert bench.rivals == 2 * ["loop", "numpy", "eager"] + 2 * ["loop"]
 
 
 def test_the_first_place_is_where_the_candidate_is_already(made):

@@ -21,7 +21,7 @@ class Claims:
     armed_for = None
     call_slack_us = 0.0
 
-    def arm(self, order, deadline, whose, *, handicap):
+    def arm(self, order, deadline, whose, *, handicap, more):
         self.orders.append(list(order))
         self.armed_for = whose
 

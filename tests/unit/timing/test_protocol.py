@@ -26,13 +26,7 @@ class Fake:
 
 def decide(candidate_us, rival_us=100.0, looks=(30, 100), **options):
     sides = Fake(candidate_us, seed=1), Fake(rival_us, seed=2)
-    return compare(
-        lambda: sides,
-        looks=looks,
-        noise=QUIET,
-        seed=7,
-        **options,
-    )
+    return compare(lambda: sides, looks=looks, noise=QUIET, seed=7, **options)[0]
 
 
 @pytest.mark.parametrize(
@@ -68,13 +62,50 @@ def test_who_goes_first_alternates():
 
 
 def test_the_record_keeps_samples_only_on_demand():
-    pairs, interval, found, margin = decide(80.0)
-    bare = comparison("loop", "w", pairs, interval, found, margin)
-    full = comparison("loop", "w", pairs, interval, found, margin, keep_samples=True)
+    found = decide(80.0)
+    bare = comparison("loop", "w", found)
+    full = comparison("loop", "w", found, keep_samples=True)
     assert bare.samples == ()
-    assert len(full.samples) == full.pairs == len(pairs)
+    assert len(full.samples) == full.pairs == len(found.pairs)
     assert bare.low <= bare.ratio <= bare.high
     assert bare.ratio == pytest.approx(1.25, rel=0.02)
+
+
+def in_company(candidate_us, *rivals_us, looks=(12, 40), **options):
+    """Compare with several; their results, and who ran at each place."""
+    logs = []
+
+    def place():
+        logs.append([])
+        sides = zip("cmabd", (candidate_us, *rivals_us), strict=False)
+        return [
+            Fake(us, noise=0.1, log=logs[-1], seed=100 * len(logs) + ord(name), name=name)
+            for name, us in sides
+        ]
+
+    found = compare(place, looks=looks, noise=QUIET, seed=7, **options)
+    return found, ["".join(log) for log in logs]
+
+
+def test_others_take_part_up_to_the_first_look_each_with_a_block_a_pair():
+    found, logs = in_company(99.0, 100.0, 200.0, 50.0, placements=2)
+    assert [len(one.pairs) for one in found] == [40, 12, 12]
+    assert [one.decision for one in found[1:]] == [Decision.FASTER, Decision.SLOWER]
+    assert logs[0] == "cmab" + "mcba" + "cmab" + "mcba" + "cmab" + "mcba"
+    assert [set(log) for log in logs] == [set("cmab")] * 2 + [set("cm")] * 2
+
+
+def test_others_share_the_candidates_blocks():
+    found, _ = in_company(99.0, 100.0, 200.0, placements=3)
+    main, other = (one.pairs for one in found)
+    assert main.candidate_us[:12] == other.candidate_us
+    assert main.groups[:12] == other.groups
+
+
+def test_others_are_known_whatever_becomes_of_the_one_to_beat():
+    found, _ = in_company(1000.0, 100.0, 5000.0)
+    assert [len(one.pairs) for one in found] == [12, 12]
+    assert [one.decision for one in found] == [Decision.SLOWER, Decision.FASTER]
 
 
 def test_placements_that_differ_widen_the_interval():
@@ -84,9 +115,9 @@ def test_placements_that_differ_widen_the_interval():
 
     options = {"looks": (32,), "noise": QUIET, "seed": 7}
     factors = iter([1.0, 1.3, 0.8, 1.1])
-    pairs, wide, decision, _ = compare(place, placements=4, **options)
+    ((pairs, wide, decision, _),) = compare(place, placements=4, **options)
     factors = iter([1.0])
-    _, narrow, _, _ = compare(place, **options)
+    ((_, narrow, _, _),) = compare(place, **options)
     assert sorted(set(pairs.groups)) == [1, 2, 3, 4]
     assert [pairs.groups.count(group) for group in (1, 2, 3, 4)] == [8, 8, 8, 8]
     assert wide.half_width > 5 * narrow.half_width
@@ -100,7 +131,7 @@ def test_every_look_gets_places_of_its_own():
         made.append(1)
         return Fake(100.0, noise=0.3, seed=len(made)), Fake(100.0, noise=0.3, seed=50 + len(made))
 
-    pairs, *_ = compare(place, looks=(12, 40), noise=QUIET, seed=7, placements=3)
+    ((pairs, *_),) = compare(place, looks=(12, 40), noise=QUIET, seed=7, placements=3)
     assert (len(pairs), len(made), len(set(pairs.groups))) == (40, 6, 6)
 
 
@@ -121,7 +152,9 @@ class Visited:
 def test_nobody_goes_to_a_place_where_nothing_is_left_to_do(looks, placements, candidate_us):
     """There the candidate would be asked about calls that it never made."""
     visited = Visited(candidate_us)
-    pairs, _, found, _ = compare(visited, looks=looks, noise=QUIET, seed=7, placements=placements)
+    ((pairs, _, found, _),) = compare(
+        visited, looks=looks, noise=QUIET, seed=7, placements=placements
+    )
     assert found is Decision.SLOWER
     assert len(pairs) in (3, 6, 12)
     assert all(visited.logs)
@@ -135,7 +168,7 @@ def test_nobody_goes_on_to_another_place_when_the_time_is_over(enough):
     def enough_time():
         return sum(map(len, visited.logs)) < 2 * enough
 
-    pairs, _, found, _ = compare(
+    ((pairs, _, found, _),) = compare(
         visited, looks=(30,), noise=QUIET, seed=7, placements=8, enough_time=enough_time
     )
     assert (len(pairs), found) == (enough, Decision.UNDECIDED)
@@ -151,7 +184,7 @@ def test_a_place_without_a_pair_makes_no_margin_smaller():
         places.append(1)
         return Fake(99.0, noise=0.0), Fake(100.0, noise=0.0)
 
-    pairs, _, _, margin = compare(
+    ((pairs, _, _, margin),) = compare(
         place,
         looks=(8,),
         noise=noise,

@@ -29,8 +29,8 @@ class NumpyPlayer:
         self.calls: list[list[Any]] = []
         self.current: list[Any] = []
 
-    def bind(self, bound: list[Bound]) -> None:
-        """Make the arguments of every slot ready.
+    def bind(self, bound: list[Bound]) -> bool:
+        """Make the arguments of every slot ready; whether calls like them were made before.
 
         Raises:
             Fault: a type that numpy computes in so slowly that a comparison would flatter.
@@ -38,11 +38,12 @@ class NumpyPlayer:
         for array in (one for slot in bound for one in slot.inputs.values()):
             if "float" in array.dtype.name and array.dtype.itemsize < 4:
                 raise Fault("unavailable", f"numpy has no fast {array.dtype.name}")
-        self.bound = bound
+        known, self.bound = bool(self.bound), bound
         self.calls = [
             [*self.program.prefix, *bind(self.program.slots, slot.inputs, slot.scalars)]
             for slot in bound
         ]
+        return known
 
     def prepare(self, number: int) -> None:
         """Choose the slot of the next call."""

@@ -20,7 +20,10 @@ NEEDS_TORCH = ("eager", "fused", "compile")
 
 
 class Rival:
-    """One loaded baseline, bound to argument sets in shared memory."""
+    """Loaded baselines of one task, bound to argument sets in shared memory.
+
+    Several take turns in one process; a request that names none means the one loaded last.
+    """
 
     def __init__(self) -> None:
         from kernelwright.evaluation.oracle.fault import Fault, user_code
@@ -29,7 +32,8 @@ class Rival:
         self.user_code = user_code
         self.arenas: dict[str, Any] = {}
         self.task: Any = None
-        self.player: Any = None
+        self.players: dict[str, Any] = {}
+        self.latest = ""
         self.seats = Seats()
 
     def open(self, request: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
@@ -52,39 +56,40 @@ class Rival:
         """
         from kernelwright.records.task import Task
 
-        self.player = None
         task, name = Task.model_validate(request["task"]), str(request["baseline"])
+        self.latest = ""
+        self.players.pop(name, None)
+        player: Any
         if name == "numpy":
             from kernelwright.evaluation.oracle.players import NumpyPlayer
 
             self.seats.take()
-            self.player = NumpyPlayer(task)
+            player = NumpyPlayer(task)
         elif name in NEEDS_TORCH:
             from kernelwright.evaluation.oracle.fault import import_torch
 
             import_torch().set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
             from kernelwright.evaluation.oracle.torch_players import TorchPlayer
 
-            self.player = TorchPlayer(task, name)
+            player = TorchPlayer(task, name)
         else:
             raise self.fault("unavailable", f"there is no baseline {name!r}")
-        self.task = task
+        self.task, self.latest, self.players[name] = task, name, player
         return {"ok": True}
 
     def bind(self, request: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
-        """Prepare one call for each slot, and make them all once or more, untimed.
+        """Prepare one call for each slot, and make them all, untimed: a few times if they are new.
 
         Raises:
             Fault: the reference fails.
         """
         from kernelwright.evaluation.oracle.slots import bind_slots
 
-        if self.player is None:
-            raise self.fault("unavailable", "no baseline is loaded")
+        player = self._named(request)
         bound = bind_slots(self.task, self.arenas, request["slots"])
-        self.player.bind(bound)
-        for _ in range(WARM_CALLS):
-            self._calls(range(len(bound)))
+        known = player.bind(bound)
+        for _ in range(1 if known else WARM_CALLS):
+            self._calls(player, range(len(bound)))
         self.seats.look()
         return {"ok": True}
 
@@ -100,9 +105,7 @@ class Rival:
         if not channel.told_to_go():
             return
         try:
-            if self.player is None:
-                raise self.fault("unavailable", "no baseline is loaded")
-            spent = self._calls(slots, int(request.get("handicap", 0)))
+            spent = self._calls(self._named(request), slots, int(request.get("handicap", 0)))
         except self.fault as fault:
             channel.raw(bytes(8 + 12 * len(slots)))
             channel.send(fault.answer())
@@ -113,9 +116,20 @@ class Rival:
             return
         channel.raw(token + array.array("q", spent).tobytes() + bytes(4 * len(slots)))
 
-    def _calls(self, numbers: Iterable[int], handicap: int = 0) -> list[int]:
+    def _named(self, request: dict[str, Any]) -> Any:
+        """The player that a request means.
+
+        Raises:
+            Fault: it is not loaded.
+        """
+        name = str(request.get("baseline", self.latest))
+        if name not in self.players:
+            raise self.fault("unavailable", f"the baseline {name!r} is not loaded")
+        return self.players[name]
+
+    def _calls(self, player: Any, numbers: Iterable[int], handicap: int = 0) -> list[int]:
         """Nanoseconds of one call for each slot, prolonged by so many thousandths."""
-        player, clock = self.player, time.perf_counter_ns
+        clock = time.perf_counter_ns
         spent = []
         for number in numbers:
             player.prepare(number)

@@ -33,6 +33,10 @@ def conv(
     return function(x, w, None, stride, padding, dilation, groups)
 
 
+MOST_SHAPES = 6
+"""Past 8 recompilations the framework silently stops compiling."""
+
+
 class TorchPlayer:
     """One of the baselines ``eager``, ``fused`` and ``compile``.
 
@@ -58,14 +62,15 @@ class TorchPlayer:
             function = self._native(task)
         self.plain = self.function = function
         self.compiled = name == "compile"
-        self.known: object = None
+        self.known: list[object] = []
+        """Shapes of the inputs that it was called with."""
         self.bound: list[Bound] = []
         self.calls: list[list[Any]] = []
         self.tensors: list[dict[str, Any]] = []
         self.current: list[Any] = []
 
-    def bind(self, bound: list[Bound]) -> None:
-        """Make the arguments of every slot ready."""
+    def bind(self, bound: list[Bound]) -> bool:
+        """Make the arguments of every slot ready; whether calls like them were made before."""
         self.bound = bound
         self.tensors = [
             {name: tensor_of(array) for name, array in slot.inputs.items()} for slot in bound
@@ -76,14 +81,16 @@ class TorchPlayer:
         ]
         if self.model is not None:
             self.model.requires_grad_(False)
-        self._refuse_writers()
         shapes = [(name, one.shape, one.dtype) for name, one in self.tensors[0].items()]
-        if self.compiled and shapes != self.known:
-            self.known = shapes
-            # Past a number of recompilations the framework silently stops compiling; and code for
-            # many shapes at once is slower than what its user would get for these.
+        if shapes in self.known:
+            return True
+        self._refuse_writers()
+        if self.compiled and len(self.known) % MOST_SHAPES == 0:
             torch._dynamo.reset()
+            # Code for many shapes at once is slower than what its user would get for these.
             self.function = torch.compile(self.plain, dynamic=False)
+        self.known.append(shapes)
+        return False
 
     def _refuse_writers(self) -> None:
         """Call once on copies: inputs may lie in memory that this process must not write.
