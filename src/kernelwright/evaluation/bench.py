@@ -83,8 +83,7 @@ class Bench:
         self.noop_us = 0.0
         self.sensitivity: Sensitivity | None = None
         self._rings: dict[tuple[str, str], Ring] = {}
-        self._inputs: dict[str, Inputs] = {}
-        self._slots: dict[str, int] = {}
+        self._inputs, self._slots = dict[str, Inputs](), dict[str, int]()
         self._nothing: Nothing | None = None
 
     def open(
@@ -116,9 +115,9 @@ class Bench:
             else:
                 self._time(name)
         if not self.times:
-            reasons = "; ".join(f"{name}: {why}" for name, why in self.missing.items())
+            why = "; ".join(f"{name}: {reason}" for name, reason in self.missing.items())
             hint = "install torch, or give the task a baseline.cpp"
-            raise PrerequisiteError(f"no baseline can be run ({reasons})", hint)
+            raise PrerequisiteError(f"no baseline can be run ({why})", hint)
         self._settle_slots()
         self.strongest = min(self.times, key=self._overall)
         self.against("")
@@ -147,7 +146,6 @@ class Bench:
     def session(self) -> Session:
         """The record of what was found out."""
         floors = {one.workload: floor(self.task, one, self.peaks) for one in self.cases.timed}
-        known = (*self.times, *self.missing)
         return Session(
             baselines=tuple(
                 BaselineTime(
@@ -155,7 +153,7 @@ class Bench:
                     time_us=self.times.get(name, {}),
                     missing=self.missing.get(name, ""),
                 )
-                for name in known
+                for name in (*self.times, *self.missing)
             ),
             strongest=self.strongest,
             bandwidth_gbps=self.peaks.copy_gbps,
@@ -222,14 +220,12 @@ class Bench:
         """
         ring, base = self.ring(case, "rival"), self.answers.base(case).contents
         ring.inputs.fill(base)
-        worker, rivals = self.rivals.worker(name, ring), self.rivals
-        usual = (worker, ring, base, secret, self.flush, BLOCK_SECONDS)
-        return RivalSide(*usual, rivals=rivals, name=name)
+        usual = (self.rivals.worker(name, ring), ring, base, secret, self.flush, BLOCK_SECONDS)
+        return RivalSide(*usual, rivals=self.rivals, name=name)
 
     def deadline(self, case: Case) -> float:
         """Seconds one call of a candidate may take: a hundred times the baseline, at least 10."""
-        known = [times[case.workload] for times in self.times.values() if case.workload in times]
-        return max(10.0, 100 * min(known, default=0.0) / 1e6)
+        return max(10.0, 100 * self._fastest(case) / 1e6)
 
     def close(self) -> None:
         """End all processes and give the memory back."""
@@ -249,16 +245,20 @@ class Bench:
 
     def _time(self, name: str) -> None:
         try:
-            self.times[name] = first_times(self, name, (*self.cases.timed, self.cases.smoke))
+            self.times[name] = first_times(self, name, self.cases)
         except Unusable as problem:
             self.missing[name] = str(problem)
 
     def _settle_slots(self) -> None:
         """Calls a block, by the fastest baseline: a candidate may be faster still."""
         for case in (*self.cases.timed, self.cases.smoke):
-            fastest = min(times[case.workload] for times in self.times.values())
-            self._slots[case.workload] = calls_a_block(fastest, self.ring(case, "rival").nbytes)
+            call_us, nbytes = self._fastest(case), self.ring(case, "rival").nbytes
+            self._slots[case.workload] = calls_a_block(call_us, nbytes)
             self.move(case)
+
+    def _fastest(self, case: Case) -> float:
+        known = (one[case.workload] for one in self.times.values() if case.workload in one)
+        return min(known, default=0.0)
 
     def _overall(self, name: str) -> float:
         """Sum of log times over the timed workloads: orders baselines by geometric mean."""

@@ -1,13 +1,13 @@
 """The first look at a baseline: does it run, is it right, how long does it take?"""
 
 import time
-from collections.abc import Sequence
 
 import numpy as np
 
 from kernelwright.checks.correctness import judge
 from kernelwright.checks.finding import Rejected
 from kernelwright.errors import JudgeError, TaskError
+from kernelwright.evaluation.cases import Cases
 from kernelwright.evaluation.host import Host
 from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.evaluation.rivals import unavailable
@@ -23,20 +23,23 @@ class Unusable(Exception):
     """Why a baseline cannot be compared with, for people."""
 
 
-def first_times(host: Host, name: str, cases: Sequence[Case]) -> dict[str, float]:
-    """Median microseconds of a few calls of one baseline on every case.
+def first_times(host: Host, name: str, cases: Cases) -> dict[str, float]:
+    """Median microseconds of a few calls of one baseline, by workload.
+
+    What compiles anew for every shape is not asked for the smallest, on which nobody times it.
 
     Args:
         host: the bench.
         name: of the baseline.
-        cases: what to time, the smallest last; there its results are checked.
+        cases: what to time; on the last its results are checked.
 
     Raises:
         Unusable: it cannot be run here, breaks, or is wrong.
     """
     try:
-        found = {case.workload: _time(host, name, case) for case in cases}
-        if wrong := _wrong(host, name, cases[-1]):
+        shown = cases.timed if name == "compile" else [*cases.timed, cases.smoke]
+        found = {case.workload: _time(host, name, case) for case in shown}
+        if wrong := _wrong(host, name, shown[-1]):
             raise Unusable(f"its results are wrong: {wrong}")
     except Rejected as rejection:
         raise Unusable(unavailable(rejection)) from rejection
