@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the reference pages that follow from code: commands, outcomes, settings.
+"""Writes the reference pages that follow from code: commands, outcomes, settings and so on.
 
-    scripts/reference.py           write docs/reference/{cli,controls,outcomes,settings}.md
+    scripts/reference.py           write docs/reference/{cli,controls,museum,outcomes,settings}.md
     scripts/reference.py --check   exit 1 if a page is not what the code says
 
 A page that is written by hand drifts; these cannot: a test runs the check.
@@ -34,6 +34,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from scripts.meanings import CODES, DECIDED, ENDINGS, MEANING  # noqa: E402 (found from the root)
+from scripts.museum_page import museum  # noqa: E402
 
 PAGES = ROOT / "docs" / "reference"
 SOURCE = ROOT / "src" / "kernelwright"
@@ -222,8 +223,11 @@ def looks(effort: Effort) -> tuple[int, ...]:
 
 def pages() -> dict[Path, str]:
     """Returns the text of every page."""
-    made = {"cli": cli(), "controls": controls(), "outcomes": outcomes(), "settings": settings()}
-    return {PAGES / f"{name}.md": text.rstrip() + "\n" for name, text in made.items()}
+    made = {
+        PAGES / f"{page.__name__}.md": page()
+        for page in (cli, controls, museum, outcomes, settings)
+    }
+    return {path: text.rstrip() + "\n" for path, text in made.items()}
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -36,7 +36,6 @@ def test_the_session_tested_its_judge_first(court):
     assert set(found) == CONTROLS
     assert found["no-op"].verdict == "held"
     assert found["planted slower"].verdict in ("held", "too noisy")
-    assert 0.8 < found["planted slower"].value < 1.0 or found["planted slower"].limit > 0.04
 
 
 @pytest.mark.parametrize("plan", [judging.DRAFT, judging.SCREEN, judging.FULL, judging.CONFIRM])

@@ -57,7 +57,7 @@ def plans_for(effort: Effort) -> dict[Rung, RungPlan]:
             workloads="all",
             looks=looks,
             checked_share=0.2,
-            checked_least=3,
+            checked_least=1,
             placements=8,
             all_baselines=True,
         ),
