@@ -4,7 +4,10 @@ All use as many threads as the candidate. A baseline that cannot be had here is 
 reason, never silently dropped.
 """
 
+import contextlib
 import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +55,9 @@ class Rivals:
         self._threads = threads
         self._cache = cache
         self._workers: dict[str, Worker] = {}
+        self._spare: Worker | None = None
+        """Has imported what a twin of the framework's baselines needs."""
+        self._spared = False
         self._bound: dict[str, int] = {}
         """Number of the ring whose calls each loaded baseline has prepared."""
 
@@ -78,12 +84,24 @@ class Rivals:
             self._workers[program] = self.start(program)
         worker = self._workers[program]
         if name not in self._bound:
-            worker.load(self._message(name), LOAD_SECONDS)
+            with self._spare_beside(program, name):
+                worker.load(self._message(name), LOAD_SECONDS)
             self._bound[name] = -1
         if self._bound[name] != ring.number:
             worker.bind(ring, COMPILE_SECONDS, self.called(name))
             self._bound[name] = ring.number
         return worker
+
+    @contextlib.contextmanager
+    def _spare_beside(self, program: str, name: str) -> Iterator[None]:
+        """A second process imports the framework at the same time: that takes seconds."""
+        if program != "torch" or self._spared:
+            yield
+            return
+        self._spare, self._spared = self.start(program), True
+        with ThreadPoolExecutor(1) as beside:
+            beside.submit(self._spare.load, self._message(name), LOAD_SECONDS)
+            yield
 
     def called(self, name: str) -> dict[str, str]:
         """What tells a process of several baselines which one is meant."""
@@ -99,7 +117,9 @@ class Rivals:
 
     def twin(self, name: str, ring: Ring) -> Worker:
         """A second, separate worker of the same baseline; the caller closes it."""
-        worker = self.start(program_of(name))
+        program = program_of(name)
+        worker = (self._spare if program == "torch" else None) or self.start(program)
+        self._spare = None if worker is self._spare else self._spare
         worker.load(self._message(name), LOAD_SECONDS)
         worker.bind(ring, COMPILE_SECONDS)
         return worker
@@ -143,9 +163,11 @@ class Rivals:
 
     def close(self) -> None:
         """End every baseline's process."""
-        for worker in self._workers.values():
-            worker.close()
+        for worker in (*self._workers.values(), self._spare):
+            if worker is not None:
+                worker.close()
         self._workers.clear()
+        self._spare = None
 
     def _message(self, name: str) -> dict[str, Any]:
         if name == "loop":
