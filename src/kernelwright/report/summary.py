@@ -44,6 +44,18 @@ def run_text(summary: RunSummary) -> str:
     return "\n\n".join(filter(None, parts))
 
 
+def in_a_line(summary: RunSummary) -> str:
+    """A run for whoever looks at it in Python: who won or leads, and how to go on."""
+    won = summary.best if summary.run.status != "no_improvement" else None
+    best = strategy(won) if won else "none"
+    parts = [repr(summary.run.id), f"task={summary.task.name!r}", summary.run.status]
+    parts.append(f"best={best!r}")
+    if summary.leading:
+        parts.append(f"leading={strategy(summary.leading.candidate)!r} (not confirmed)")
+    parts += [f"next={line!r}" for line in paste(summary)]
+    return ", ".join(parts)
+
+
 def paste(summary: RunSummary) -> list[str]:
     """What to type next."""
     if summary.best and summary.run.status in ("improved", "nothing_left_to_win"):
@@ -159,6 +171,10 @@ def _head(summary: RunSummary) -> str:
     if summary.best:
         best = f"{strategy(summary.best)} ({summary.best.language}, {summary.best.id})"
         lines.append(("closest" if summary.run.status == "no_improvement" else "best", best))
+    elif summary.leading:
+        who, rung = summary.leading.candidate, summary.leading.rung
+        passed = f"{strategy(who)} ({who.language}, {who.id}), passed {rung.word}"
+        lines.append(("leading", f"not confirmed: {passed}"))
     lines.append(("accuracy", policy(summary.policy)))
     return "\n".join(text.labelled(name, value) for name, value in lines)
 
