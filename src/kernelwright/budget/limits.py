@@ -95,7 +95,7 @@ class Limits:
             return "the budget is spent"
         if left <= 0:
             return f"all {what} are spent"
-        return f"{left} of {what} were left, too few for another look and the confirm after it"
+        return f"{left} of {what} were left, too few for a look and the confirm after it"
 
     def past_deadline(self, wall_s: float) -> bool:
         """Whether the wall budget is over."""

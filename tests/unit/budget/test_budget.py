@@ -143,7 +143,7 @@ def test_without_limits_everything_is_allowed(rung):
         ({"evaluations": 9}, {"evaluations": 9}, "all 9 evaluations are spent"),
         ({"evaluations": 9}, {"evaluations": 8}, "1 of 9 evaluations were left, too few for"),
         ({"minutes": 1}, {"wall_s": 60.0}, "all 60 s are spent"),
-        ({"minutes": 1}, {"wall_s": 53.0}, "7 of 60 s were left, too few for another look"),
+        ({"minutes": 1}, {"wall_s": 53.0}, "7 of 60 s were left, too few for a look"),
         ({"minutes": 1, "evaluations": 9}, {"evaluations": 9}, "all 9 evaluations are spent"),
         ({"minutes": 1, "evaluations": 9}, {"wall_s": 53.0}, "7 of 60 s were left"),
     ],
