@@ -14,11 +14,13 @@ from kernelwright.records.candidate import Candidate
 from kernelwright.report import summary as report
 from kernelwright.search.observer import Observer
 from kernelwright.search.summary import RunSummary, summarise
+from kernelwright.settings import Settings
 from kernelwright.store import frames
 from kernelwright.verbs import evaluate as evaluate_verb
 from kernelwright.verbs import optimize as optimize_verb
 from kernelwright.verbs import runs_resume as resume_verb
 from kernelwright.verbs import setup, table
+from kernelwright.verbs.base import Positional
 from kernelwright.verbs.evaluation_answer import EvaluationAnswer
 from kernelwright.verbs.run_answer import RunAnswer
 from kernelwright.verbs.setup import TaskSpec
@@ -50,6 +52,16 @@ class RunResult:
         return self.details.best if self.answer.best else None
 
     @property
+    def leading(self) -> Candidate | None:
+        """Who leads while nobody is confirmed, or None; nothing is claimed of it."""
+        return self.details.leading.candidate if self.details.leading else None
+
+    @property
+    def next(self) -> str:
+        """The command to go on with, or ""; ``resume(run, minutes=2)`` is the same in Python."""
+        return "\n".join(self.answer.next)
+
+    @property
     def details(self) -> RunSummary:
         """Everything: the confirming evaluation, the session, counts, costs."""
         return self.answer.summary
@@ -60,7 +72,7 @@ class RunResult:
 
     def to_frame(self) -> "pd.DataFrame":
         """One row an evaluation."""
-        with setup.store(_settings(self._store), writable=False) as opened:
+        with setup.store(Settings.load({"store": self._store}), writable=False) as opened:
             return frames.to_frame(opened, self.id)
 
     def ship(self, form: str = "file", to: Path | str | None = None, force: bool = False) -> Any:
@@ -76,8 +88,7 @@ class RunResult:
         return call("audit", run=self.id, store=self._store)
 
     def __repr__(self) -> str:
-        best = report.strategy(self.best) if self.best else "none"
-        return f"RunResult({self.id!r}, task={self.answer.task!r}, {self.status}, best={best!r})"
+        return f"RunResult({report.in_a_line(self.details)})"
 
 
 def optimize(
@@ -180,7 +191,7 @@ def open_run(run: str = "latest", *, store: str | None = None) -> RunResult:
     Raises:
         UserError: there is no such run.
     """
-    with setup.store(_settings(store), writable=False) as opened:
+    with setup.store(Settings.load({"store": store}), writable=False) as opened:
         summary = summarise(opened, opened.run(run).id)
     return RunResult(RunAnswer.of(summary), store)
 
@@ -212,8 +223,6 @@ def function(verb: table.Verb) -> Callable[..., Any]:
 
 
 def _signature(request: Any, answer: Any) -> inspect.Signature:
-    from kernelwright.verbs.base import Positional
-
     found = []
     for name, field in request.model_fields.items():
         positional = any(isinstance(mark, Positional) for mark in field.metadata)
@@ -232,12 +241,6 @@ def _signature(request: Any, answer: Any) -> inspect.Signature:
 
 def _named(task: TaskSpec) -> str:
     return getattr(task, "__qualname__", str(task)) if callable(task) else str(task)
-
-
-def _settings(store: str | None) -> Any:
-    from kernelwright.settings import Settings
-
-    return Settings.load({"store": store})
 
 
 def __getattr__(name: str) -> Any:

@@ -58,7 +58,7 @@ class Settings(BaseSettings):
     proposer: Words = Field(("experts", "tune"), description="who proposes candidates")
     parents: str = Field("greedy", description="how the next parent is chosen")
     effort: Effort = Field("normal", description="one dial: quick, normal or thorough")
-    minutes: float | None = Field(None, gt=0, description="most wall time, in minutes")
+    minutes: float | None = Field(None, gt=0, description="most wall time of a run, in minutes")
     evaluations: int | None = Field(None, ge=1, description="most looks at candidates")
     executor: str = Field("local", description="where candidates are judged")
     compiler: str = Field("", description="C++ compiler: g++ or clang++; empty: first found")
@@ -220,7 +220,8 @@ def _parsed(path: Path) -> tuple[str, dict[str, Any]]:
         text = path.read_text(encoding="utf-8")
         return text, toml.loads(text)
     except (OSError, UnicodeDecodeError) as problem:
-        raise UsageError(f"{path}: cannot be read: {problem}") from problem
+        why = getattr(problem, "strerror", None) or problem
+        raise UsageError(f"{path}: cannot be read: {why}") from problem
     except toml.TomlError as problem:
         where = f":{problem.line}:{problem.column}" if problem.line else ""
         raise UsageError(

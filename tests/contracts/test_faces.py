@@ -10,8 +10,8 @@ import pytest
 import kernelwright
 from kernelwright import api, plugins
 from kernelwright.cli.main import root
-from kernelwright.settings import Settings
-from kernelwright.verbs import base, table
+from kernelwright.settings import MINUTES, Settings
+from kernelwright.verbs import base, optimize, table
 
 VERBS = pytest.mark.parametrize("verb", table.VERBS, ids=lambda verb: verb.name)
 FOLDER = Path(inspect.getfile(table)).parent
@@ -121,3 +121,14 @@ def test_every_built_in_part_loads(kind, name):
 def test_every_setting_says_what_it_is():
     for name, field in Settings.model_fields.items():
         assert field.description, name
+
+
+def test_a_positional_that_may_be_a_file_says_so():
+    context = click.Context(command(table.find("audit")), info_name="audit")
+    assert "RUN|FILE" in command(table.find("audit")).get_usage(context)
+
+
+def test_the_help_says_what_an_effort_stands_for():
+    said = optimize.Request.model_fields["effort"].description
+    for effort, minutes in MINUTES.items():
+        assert f"{effort} ({minutes:g} minutes" in said

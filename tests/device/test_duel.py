@@ -7,13 +7,13 @@ import shutil
 import pytest
 
 from kernelwright.candidates.fingerprint import make_candidate
+from kernelwright.devices.disturbance import disturbance
 from kernelwright.errors import JudgeError
 from kernelwright.executors.base import judged
 from kernelwright.executors.local import LocalExecutor
 from kernelwright.records.job import JudgeJob
 from kernelwright.records.outcome import Decision, Outcome
 from kernelwright.records.rung import Rung
-from kernelwright.report.conditions import disturbance
 from tests.device import judging
 from tests.device.judging import RIGHT, body
 

@@ -247,11 +247,14 @@ def test_new_namespaces_and_tracing_are_denied(start):
 def test_the_environment_is_scrubbed(start, monkeypatch):
     monkeypatch.setenv("SECRET_TOKEN", "x")
     monkeypatch.setenv("LD_LIBRARY_PATH", "/tmp")
+    monkeypatch.setenv("LOGNAME", "the caller")
     jailed = start(
-        "print(sorted(os.environ)); print(os.environ['HOME'] == os.getcwd())",
+        "print(sorted(os.environ)); print(os.environ['HOME'] == os.getcwd());"
+        "print(os.environ['LOGNAME'])",
         env={"OMP_NUM_THREADS": "2"},
     )
-    assert output(jailed) == ["['HOME', 'LC_ALL', 'OMP_NUM_THREADS', 'PATH', 'TMPDIR']", "True"]
+    names = ["HOME", "LC_ALL", "LOGNAME", "OMP_NUM_THREADS", "PATH", "TMPDIR"]
+    assert output(jailed) == [str(names), "True", "kernelwright"]
 
 
 def test_it_inherits_what_it_is_given_and_nothing_else(start):

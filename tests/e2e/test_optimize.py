@@ -14,11 +14,13 @@ FIELDS = {
     "device",
     "status",
     "best",
+    "leading",
     "counts",
     "spent",
     "files",
     "policy",
     "circumstances",
+    "next",
 }
 
 

@@ -4,7 +4,7 @@ A limit counts what is spent, what is in flight, the job itself, and what is nee
 end with a confirmed number: a search that spends everything before its confirm has found nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from kernelwright.budget.ledger import Ledger
 from kernelwright.records.run import Budget
@@ -31,6 +31,8 @@ class Limits:
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
+        self._looks_refused = False
+        """Whether it was the number of looks that refused the latest job that was refused."""
 
     @property
     def wall_s(self) -> float | None:
@@ -57,24 +59,43 @@ class Limits:
             afterwards: rungs that must still be affordable once this job is done.
             led: whether there is somebody to confirm already.
         """
-        return self._looks_left(rung, ledger, afterwards) and self._time_left(
-            rung, ledger, afterwards, led=led
-        )
+        looks = self._looks_left(rung, ledger, afterwards)
+        allowed = looks and self._time_left(rung, ledger, afterwards, led=led)
+        if not allowed:
+            self._looks_refused = not looks
+        return allowed
 
     def allows_last(self, ledger: Ledger) -> bool:
         """Whether a confirm may begin: its time was kept, the deadline ends the rest."""
         return self._looks_left(Rung.CONFIRM, ledger, ()) and not self.past_deadline(ledger.wall_s)
 
-    def refusal(self, ledger: Ledger, least: int) -> str:
-        """Why nothing more may begin, one sentence.
+    def refusal(self, ledger: Ledger, rungs: Collection[Rung], unrun: Collection[str]) -> str:
+        """Which limit lets nothing more begin, and what was left undone, one sentence.
 
         Args:
             ledger: the books.
-            least: looks that a confirmed number takes.
+            rungs: those of the run; a confirmed number takes a look at each, but for the draft.
+            unrun: candidates that were built and never run.
         """
+        least, waiting = len(rungs) - 1, len(unrun)
         if self.evaluations is not None and self.evaluations < least:
             return f"the budget is too small: a confirmed number takes {least} evaluations"
-        return "the budget is spent" if ledger.wall_s else "the time is too short to begin"
+        if not ledger.wall_s:
+            return "the time is too short to begin"
+        who = f"{waiting} candidate{'s' if waiting > 1 else ''}"
+        undone = f"; {who} built, and never run" if waiting else ""
+        return self._spent(ledger) + undone
+
+    def _spent(self, ledger: Ledger) -> str:
+        if self._looks_refused and self.evaluations is not None:
+            left, what = self.evaluations - ledger.evaluations, f"{self.evaluations} evaluations"
+        elif self.wall_s is not None:
+            left, what = int(self.wall_s - ledger.wall_s), f"{self.wall_s:.0f} s"
+        else:
+            return "the budget is spent"
+        if left <= 0:
+            return f"all {what} are spent"
+        return f"{left} of {what} were left, too few for a look and the confirm after it"
 
     def past_deadline(self, wall_s: float) -> bool:
         """Whether the wall budget is over."""

@@ -46,6 +46,14 @@ def best_file(candidate: Candidate) -> tuple[str, str]:
     return f"best{notation(candidate.language).endings[0]}", settled(candidate)
 
 
+def leading_file(candidate: Candidate, run: str) -> tuple[str, str]:
+    """Name and text of the file that holds who leads a run in which nobody is confirmed."""
+    written = notation(candidate.language)
+    said = f"{written.comment} NOT CONFIRMED: leads run {run}, and nothing is claimed of it"
+    text = settled(candidate).removeprefix("\ufeff")
+    return f"leading{written.endings[0]}", f"{said}\n{text}"
+
+
 def _toml(header: Header, values: Mapping[str, Value]) -> list[str]:
     lines = [f"strategy = {_literal(header.strategy)}"] if header.strategy else []
     for name, choices in header.tune.items():

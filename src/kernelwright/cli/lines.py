@@ -67,8 +67,8 @@ class Lines(Observer):
             self._say("at work")
             return
         parts = [f"{self._candidates} candidates", f"{progress.spent.evaluations} looks"]
-        if progress.leader:
-            parts.append(f"best so far {phrases.against(progress.leader)}")
+        if progress.leader and progress.leading:
+            parts.append(phrases.leads(progress.leading, progress.leader))
         left = self._left(progress)
         self._say("; ".join(filter(None, (", ".join(parts), left))))
 
@@ -100,9 +100,8 @@ class Lines(Observer):
 
     def champion(self, candidate: Candidate, evaluation: Evaluation, speedup: float) -> None:
         """Say who leads, with rival and interval."""
-        found = phrases.against(evaluation)
-        if found:
-            self._say(f"{phrases.name(candidate)}: {found}, to be confirmed")
+        if phrases.against(evaluation):
+            self._say(f"{phrases.leads(candidate, evaluation)}, to be confirmed")
 
     def _tell(self, progress: Progress) -> None:
         self._progress, self._candidates = progress, progress.drafted

@@ -24,6 +24,11 @@ def name(candidate: Candidate) -> str:
     return report.strategy(candidate, short=True)
 
 
+def leads(candidate: Candidate, look: Evaluation) -> str:
+    """Who leads a search: by its lower end, so that its ratio may be less than one before."""
+    return f"leading by its lower end: {name(candidate)} {against(look)}"
+
+
 def against(look: Evaluation) -> str:
     """The first comparison of a look, with its rival and interval; empty if there is none."""
     for one in look.comparisons[:1]:

@@ -108,10 +108,9 @@ class Watcher(Observer):
 
     def champion(self, candidate: Candidate, evaluation: Evaluation, speedup: float) -> None:
         """Print the new leader with its rival and interval."""
-        found = phrases.against(evaluation)
-        if found:
+        if phrases.against(evaluation):
             seconds = time.monotonic() - self._began
-            self._say(f"{seconds:5.0f} s  {phrases.name(candidate)}: {found}, to be confirmed")
+            self._say(f"{seconds:5.0f} s  {phrases.leads(candidate, evaluation)}, to be confirmed")
 
     def _say(self, line: str) -> None:
         self._bars.console.print(line, markup=False)

@@ -106,7 +106,7 @@ class Channel:
         try:
             self.sock.sendall(data)
         except OSError as problem:
-            raise ChannelError(f"cannot send: {problem}") from problem
+            raise ChannelError(f"cannot send: {_words(problem)}") from problem
 
     def report(self, size: int, timeout: float) -> bytes:
         """Exactly so many bytes.
@@ -139,7 +139,7 @@ class Channel:
                 data = data[sent:]
             self.sock.sendall(data)
         except OSError as problem:
-            raise ChannelError(f"cannot send: {problem}") from problem
+            raise ChannelError(f"cannot send: {_words(problem)}") from problem
 
     def receive(self, timeout: float | None = None) -> tuple[dict[str, Any], list[int]]:
         """The next message and the descriptors that came with it; the caller closes those.
@@ -187,7 +187,7 @@ class Channel:
             except TimeoutError:
                 raise ChannelTimeout("no answer in time") from None
             except OSError as problem:
-                raise ChannelError(f"cannot receive: {problem}") from problem
+                raise ChannelError(f"cannot receive: {_words(problem)}") from problem
             fds.extend(new)
             if not part:
                 raise ChannelError("closed by the other side")
@@ -202,3 +202,8 @@ class Channel:
 def _close(fds: list[int]) -> None:
     for fd in fds:
         os.close(fd)
+
+
+def _words(problem: OSError) -> str:
+    """What the system says, without its number."""
+    return (problem.strerror or str(problem)).lower()

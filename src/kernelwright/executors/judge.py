@@ -13,6 +13,7 @@ from kernelwright import errors
 from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.errors import JudgeError, KernelwrightError, scarce
 from kernelwright.evaluation.channel import Channel, ChannelError
+from kernelwright.evaluation.guarded import signal_name
 from kernelwright.languages.base import WorkerKind
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import JudgeJob, Session
@@ -70,7 +71,9 @@ class Judge:
         except OSError as problem:
             self._channel.close()
             shutil.rmtree(self.folder, ignore_errors=True)
-            raise scarce(problem) or JudgeError(f"no verifier starts: {problem}") from problem
+            raise scarce(problem) or JudgeError(
+                f"no verifier starts: {problem.strerror or problem}"
+            ) from problem
         finally:
             theirs.close()
 
@@ -162,11 +165,29 @@ class Judge:
         except ChannelError as problem:
             code = self._process.poll()
             self.kill()  # what it may still send belongs to nobody
-            raise JudgeError(f"the verifier broke off ({problem}; exit code {code})") from problem
+            raise _broken_off(problem, code) from problem
         if "error" in answer:
             kind = getattr(errors, str(answer["error"]), KernelwrightError)
             raise kind(answer["message"], answer.get("hint", ""))
         return answer
+
+
+def _broken_off(problem: ChannelError, code: int | None) -> JudgeError:
+    """What to say of a verifier that no longer answers.
+
+    Args:
+        problem: what was seen of its channel.
+        code: its exit code, negative for a signal; None while it had not ended.
+    """
+    if code is None:
+        how, hint = "it had not ended", ""
+    elif code >= 0:
+        how, hint = f"it ended with exit code {code}", ""
+    else:
+        how, hint = f"it was killed by {signal_name(-code)}", ""
+        if -code == signal.SIGKILL:
+            hint = "the system does so when memory runs out: free some, then run it again"
+    return JudgeError(f"the verifier broke off: {how} ({problem})", hint or "run it again")
 
 
 def _environment(threads: int, folder: Path) -> dict[str, str]:

@@ -6,6 +6,19 @@ NAMED = 6
 """Operators of a framework that are named; the rest are counted."""
 
 
+def largest_error(evaluation: Evaluation) -> str:
+    """How near a pass came to what is allowed, and where; empty where nobody measured it."""
+    nearest = evaluation.evidence.get("nearest_to_limit") if evaluation.passed else None
+    if not nearest:
+        return ""
+    first, last = nearest["worst_tile"]
+    where = nearest["note"] or nearest["workload"]
+    return (
+        f"at most {nearest['share']:.2g} of what is allowed (output {nearest['output']}, "
+        f"{where}, worst in elements {first} to {last - 1})"
+    )
+
+
 def labels(evaluation: Evaluation) -> list[str]:
     """What a reader must know beside the number, for example that results are not bitwise equal.
 
@@ -15,13 +28,6 @@ def labels(evaluation: Evaluation) -> list[str]:
         return []
     found = evaluation.evidence
     said: list[str] = []
-    if nearest := found.get("nearest_to_limit"):
-        first, last = nearest["worst_tile"]
-        where = nearest["note"] or nearest["workload"]
-        said.append(
-            f"largest error {nearest['share']:.2g} of what is allowed (output {nearest['output']}, "
-            f"{where}, worst in elements {first} to {last - 1})"
-        )
     distinct = found.get("distinct_results_in_40_repeats", 1)
     if distinct > 1:
         said.append(f"bits differ between runs ({distinct} results in 40), within the tolerance")

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from kernelwright import plugins
 from kernelwright.candidates.notation import notation
+from kernelwright.devices.disturbance import disturbance
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.measurement import Comparison
@@ -11,8 +12,7 @@ from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Policy
 from kernelwright.records.session_control import SessionControl
 from kernelwright.report import text
-from kernelwright.report.conditions import disturbance
-from kernelwright.report.labels import labels
+from kernelwright.report.labels import labels, largest_error
 from kernelwright.search.score import strongest
 from kernelwright.search.summary import Audit, RunSummary
 from kernelwright.tasks.notes import BITS
@@ -25,6 +25,10 @@ STATUS = {
     "budget": "out of budget, nothing is confirmed",
     "interrupted": "interrupted",
 }
+
+APART = 0.05
+"""How far a ratio may be from that of the two times before it is said why."""
+MEDIANS = "(a ratio is the median of ratios of pairs, not the quotient of the two medians)"
 
 
 def run_text(summary: RunSummary) -> str:
@@ -42,6 +46,18 @@ def run_text(summary: RunSummary) -> str:
         parts.append(_outcomes(summary))
     parts.append(_costs(summary))
     return "\n\n".join(filter(None, parts))
+
+
+def in_a_line(summary: RunSummary) -> str:
+    """A run for whoever looks at it in Python: who won or leads, and how to go on."""
+    won = summary.best if summary.run.status != "no_improvement" else None
+    best = strategy(won) if won else "none"
+    parts = [repr(summary.run.id), f"task={summary.task.name!r}", summary.run.status]
+    parts.append(f"best={best!r}")
+    if summary.leading:
+        parts.append(f"leading={strategy(summary.leading.candidate)!r} (not confirmed)")
+    parts += [f"next={line!r}" for line in paste(summary)]
+    return ", ".join(parts)
 
 
 def paste(summary: RunSummary) -> list[str]:
@@ -73,7 +89,7 @@ def comparisons(found: Sequence[Comparison]) -> str:
     """Every comparison, a line each."""
     if not found:
         return ""
-    return text.table(
+    table = text.table(
         ("against", "workload", "kernel", "baseline", "ratio [95 %]", "margin", "decision"),
         [
             (
@@ -89,10 +105,15 @@ def comparisons(found: Sequence[Comparison]) -> str:
         ],
         right="  rr r",
     )
+    apart = any(
+        abs(one.baseline_us - one.ratio * one.candidate_us) > APART * one.baseline_us
+        for one in found
+    )
+    return f"{table}\n{MEDIANS}" if apart else table
 
 
 def evidence(evaluation: Evaluation, *, checks: bool = True) -> str:
-    """Roofline, what was checked, isolation and labels: the lines under a table of ratios.
+    """Roofline, what was checked, isolation, error, notes: the lines under a table of ratios.
 
     Args:
         evaluation: the verdict.
@@ -117,17 +138,20 @@ def evidence(evaluation: Evaluation, *, checks: bool = True) -> str:
         lines.append(text.labelled("controls", controls(evaluation.controls)))
     missing = evaluation.evidence.get("missing_baselines", {}) if evaluation.passed else {}
     lines += [f"without    {name}: {reason}" for name, reason in missing.items()]
-    found = labels(evaluation)
-    if found:
-        lines.append(text.labelled("labels", "; ".join(found)))
+    if error := largest_error(evaluation):
+        lines.append(text.labelled("error", error))
+    if found := labels(evaluation):
+        lines.append(text.labelled("noted", "; ".join(found)))
     return "\n".join(lines)
 
 
 def controls(found: Sequence[SessionControl]) -> str:
     """What the judge showed of itself in a session, in a line."""
     held = ", ".join(one.name for one in found if one.verdict == "held")
-    rest = [f"{one.name}: {one.said}" for one in found if one.verdict != "held"]
-    return "; ".join(filter(None, (f"held: {held}" if held else "", *rest)))
+    rest = [f"{one.name} ({one.said})" for one in found if one.verdict != "held"]
+    if not rest:
+        return f"all held ({held})"
+    return "; ".join(filter(None, (f"held: {held}" if held else "", f"not: {', '.join(rest)}")))
 
 
 def policy(found: Policy) -> str:
@@ -159,6 +183,10 @@ def _head(summary: RunSummary) -> str:
     if summary.best:
         best = f"{strategy(summary.best)} ({summary.best.language}, {summary.best.id})"
         lines.append(("closest" if summary.run.status == "no_improvement" else "best", best))
+    elif summary.leading:
+        who, rung = summary.leading.candidate, summary.leading.rung
+        passed = f"{strategy(who)} ({who.language}, {who.id}), passed {rung.word}"
+        lines.append(("leading", f"not confirmed: {passed}"))
     lines.append(("accuracy", policy(summary.policy)))
     return "\n".join(text.labelled(name, value) for name, value in lines)
 

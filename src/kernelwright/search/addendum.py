@@ -9,7 +9,6 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from kernelwright.candidates.settle import best_file
 from kernelwright.errors import UsageError
 from kernelwright.executors.base import Executor, judged
 from kernelwright.proposers.base import seed_from
@@ -108,4 +107,4 @@ def remember_audit(store: Store, run_id: str, told: Mapping[str, Any]) -> None:
     finally:
         writer.release(run_id)
     if store.keeps_files:
-        folders.export(store, run_id, best_file=best_file)
+        folders.export(store, run_id, sources=summarise(store, run_id).sources())

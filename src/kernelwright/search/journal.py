@@ -7,6 +7,7 @@ a search that cannot repeat its past must not continue it.
 
 from collections.abc import Iterable
 from json import dumps
+from typing import Any
 
 from kernelwright.records.run import Run
 from kernelwright.store.step import Claim, Event, Step, StoredEvaluation
@@ -106,10 +107,16 @@ def _evaluation(stored: StoredEvaluation) -> str:
 
 def _events(events: Iterable[Event]) -> list[str]:
     return [
-        f"{event.kind} {dumps(event.data, sort_keys=True)}"
+        f"{event.kind} {dumps(_decided(event), sort_keys=True)}"
         for event in events
         if event.kind not in NO_DECISIONS
     ]
+
+
+def _decided(event: Event) -> dict[str, Any]:
+    """An event without what another version may put in other words."""
+    kept = event.kind != "stopped"
+    return {name: value for name, value in event.data.items() if kept or name != "reason"}
 
 
 def _describe(items: dict[str, list[str]]) -> str:

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from secrets import token_hex
 
-from kernelwright.candidates.settle import best_file
 from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.errors import StoreError, UsageError
 from kernelwright.executors.base import Executor
@@ -212,11 +211,11 @@ def _begin(store: Store, run: Run) -> tuple[Task, Scheduler, Journal]:
 
 def told(store: Store, run_id: str, watcher: Observer) -> RunSummary:
     """What became of a run that is put down: its folder is written, and whoever watches is told."""
+    summary = summarise(store, run_id)
     if store.keeps_files:
         try:
-            folders.export(store, run_id, best_file=best_file)
+            folders.export(store, run_id, sources=summary.sources())
         except StoreError as problem:  # the run is over, and its answer is due
             _log.warning("%s; %s", problem.message, problem.hint)
-    summary = summarise(store, run_id)
     watcher.stopped(summary)
     return summary

@@ -30,7 +30,9 @@ class Progress:
     drafted: int
     """Candidates proposed so far."""
     leader: Evaluation | None
-    """What the full rung said of the best so far; not yet confirmed."""
+    """What the full rung said of who leads; not yet confirmed."""
+    leading: Candidate | None = None
+    """Who leads: the highest lower end, with what several workloads say of it weighed."""
 
 
 class Observer:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from kernelwright.records.run import Effort
 from kernelwright.records.rung import Rung, RungPlan, Stage
+from kernelwright.settings import MINUTES
 
 ETA = 3
 """The top third of what a rung has seen goes up."""
@@ -26,6 +27,16 @@ _LOOKS: Mapping[Effort, tuple[int, ...]] = {
     "normal": (30, 100, 300),
     "thorough": (30, 100, 300, 1000),
 }
+
+
+def efforts() -> str:
+    """What each effort stands for, in words for whoever chooses one."""
+    said = [
+        f"{effort} ({MINUTES[effort]:g} minutes; over after {PLATEAU[effort]} looks without a "
+        f"better one; at most {_LOOKS[effort][-1]} pairs a look)"
+        for effort in PLATEAU
+    ]
+    return f"how much is tried: {', '.join(said)}; the minutes hold where no budget is given"
 
 
 def plans_for(effort: Effort) -> dict[Rung, RungPlan]:

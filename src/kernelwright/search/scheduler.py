@@ -180,7 +180,7 @@ class Scheduler:
             if self._dispatch_next():
                 continue
             if self.course.searching and not self.claims:
-                spent = self.limits.refusal(self.ledger, len(self.plans) - 1)
+                spent = self.limits.refusal(self.ledger, self.plans, self._people.built)
                 self.course.end(spent, "everything was tried")
             elif not self.course.searching and not self.ledger.looks_in_flight():
                 self._finish(self.course.reason)

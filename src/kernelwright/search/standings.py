@@ -204,7 +204,8 @@ class Standings:
     def progress(self, spent: Spent, budget: Budget, in_flight: int) -> Progress:
         """Where the run stands, for whoever watches."""
         leader = self.people.look(self.champion, self.top)
-        return Progress(spent, budget, in_flight, len(self.people.known), leader)
+        who = self.people.known.get(self.champion)
+        return Progress(spent, budget, in_flight, len(self.people.known), leader, who)
 
     def _leader(self) -> str:
         leaders = self.ladder.leaders()

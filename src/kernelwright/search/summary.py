@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kernelwright.candidates.settle import best_file, leading_file
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Session
@@ -13,6 +14,7 @@ from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Policy, policy_of
 from kernelwright.records.task import Task
 from kernelwright.search.inputs import whole_budget
+from kernelwright.search.leading import Leading, leader
 from kernelwright.search.score import score
 from kernelwright.store.rows import readable
 from kernelwright.store.step import Event, StoredEvaluation
@@ -79,6 +81,8 @@ class RunSummary:
     """Confirms of ``best`` before the one that counts, oldest first."""
     audits: tuple[Audit, ...] = ()
     """Audits of ``best``, oldest first."""
+    leading: Leading | None = None
+    """Who leads while nobody is confirmed."""
 
     def way_on(self) -> str:
         """The command that lets the run go on; empty where nothing was left undone."""
@@ -94,6 +98,12 @@ class RunSummary:
         if self.budget.evaluations is not None:
             words.append(f"--evaluations {max(self.budget.evaluations, Rung.CONFIRM)}")
         return " ".join(words)
+
+    def sources(self) -> dict[str, str]:
+        """Text by file name: the best, or else who leads, in a file that says so."""
+        if self.best:
+            return dict([best_file(self.best)])
+        return dict([leading_file(self.leading.candidate, self.run.id)]) if self.leading else {}
 
     rival: str = ""
     """Baseline that looks below the confirm were compared with: the strongest when it began."""
@@ -120,6 +130,9 @@ def summarise(store: Store, run_id: str) -> RunSummary:
     confirms = tuple(look.evaluation for look in looks)
     confirmed = confirms[-1] if confirms else None
     found = score(confirmed) if confirmed else None
+    evaluations = store.evaluations(run.id)
+    rival = sessions[0].strongest if sessions else ""
+    leads = None if run.best else leader(evaluations, rival)
     return RunSummary(
         run=run,
         task=store.task(run.spec.task),
@@ -128,13 +141,14 @@ def summarise(store: Store, run_id: str) -> RunSummary:
         confirmed=confirmed,
         speedup=found.speedup if found else None,
         reason=_reason(run),
-        counts=count(store.evaluations(run.id)),
+        counts=count(evaluations),
         spent=run.spent,
         folder=store.run_folder(run.id),
         budget=whole_budget(run, events),
         earlier=confirms[:-1],
         audits=_audits(run, events),
-        rival=sessions[0].strongest if sessions else "",
+        leading=Leading(store.candidate(run.id, leads[0]), leads[1]) if leads else None,
+        rival=rival,
     )
 
 

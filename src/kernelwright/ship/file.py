@@ -7,6 +7,7 @@ shipped, since its header has no tunables left.
 import shlex
 
 from kernelwright.candidates.notation import notation
+from kernelwright.devices.disturbance import disturbance
 from kernelwright.errors import UsageError
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
@@ -70,12 +71,22 @@ def build_command(confirmed: Evaluation, source: str) -> str:
 
 
 def proof(confirmed: Evaluation) -> list[str]:
-    """One line a comparison: rival, workload, ratio with its interval, decision."""
+    """One line a comparison: rival, workload, ratio with its interval, decision, margin."""
     return [
         f"{one.ratio:.2f}x [{one.low:.2f}, {one.high:.2f}] against {one.baseline} "
-        f"on {one.workload} ({one.decision.value.upper()})"
+        f"on {one.workload} ({one.decision.value.upper()}, margin {one.margin:.0%})"
         for one in confirmed.comparisons
     ]
+
+
+def circumstances(confirmed: Evaluation) -> list[str]:
+    """Which baselines could not be had, and whether the machine was busy: a line each."""
+    missing = confirmed.evidence.get("missing_baselines", {})
+    lines = [f"Not compared with {name}: {reason}" for name, reason in missing.items()]
+    if confirmed.conditions is None:
+        return [*lines, "Whether the machine was busy meanwhile is not known"]
+    busy = disturbance(confirmed.conditions)
+    return [*lines, f"Busy meanwhile: {busy}" if busy else "The machine was quiet meanwhile"]
 
 
 def comment(summary: RunSummary, sign: str = "//", name: str = "") -> str:
@@ -87,11 +98,13 @@ def comment(summary: RunSummary, sign: str = "//", name: str = "") -> str:
         name: the file's name, for the command that builds it; empty: no command.
     """
     best, confirmed = winner(summary)
+    found = summary.run
     device = confirmed.environment.get("device", "")
     lines = [
         f"{summary.task.name}: {summary.task.summary}".rstrip(": "),
-        f"Found by kernelwright, run {summary.run.id}, candidate {best.id}",
+        f"Found by kernelwright, run {found.id} of {found.created[:10]}, candidate {best.id}",
         *proof(confirmed),
+        *circumstances(confirmed),
     ]
     if device:
         lines.append(f"Measured on {device}, {summary.run.spec.threads} threads")
@@ -100,8 +113,9 @@ def comment(summary: RunSummary, sign: str = "//", name: str = "") -> str:
         lines.append(f"{what}: {confirmed.build.compiler}")
     if name:
         lines.append(f"Build: {build_command(confirmed, name)}")
-    # A backslash at the end of a line would continue the comment.
-    return "\n".join(f"{sign} {line}".replace("\\", "/") for line in lines)
+    # A backslash at the end of a line would continue the comment, a line break would end it.
+    plain = (" ".join(line.split()).replace("\\", "/") for line in lines)
+    return "\n".join(f"{sign} {line}" for line in plain)
 
 
 def _macro(value: object) -> str:

@@ -4,12 +4,11 @@ Refuses to be a second truth: nothing ever reads these files back.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from kernelwright.errors import StoreError
-from kernelwright.records.candidate import Candidate
 from kernelwright.records.run import Run
 from kernelwright.store.files import write_atomically
 from kernelwright.store.step import StoredEvaluation
@@ -21,14 +20,14 @@ def export(
     run_id: str,
     folder: Path | None = None,
     *,
-    best_file: Callable[[Candidate], tuple[str, str]],
+    sources: Mapping[str, str],
 ) -> Path:
-    """Write ``best.*`` (if there is one), ``run.toml`` and ``events.jsonl``; the folder.
+    """Write ``run.toml``, ``events.jsonl`` and the source of the best or the leader; the folder.
 
     Args:
         store: where the run is.
         run_id: which run.
-        best_file: name and text of the best candidate's file.
+        sources: text by name: ``best.*``, ``leading.*``, or nothing.
         folder: where to write; default ``<home>/runs/<run-id>``.
 
     Raises:
@@ -37,15 +36,12 @@ def export(
     """
     run = store.run(run_id)
     target = folder or store.run_folder(run.id)
-    files = {"run.toml": to_toml(_table(run)), "events.jsonl": _events(store, run.id)}
-    if run.best:
-        name, text = best_file(store.candidate(run.id, run.best))
-        files[name] = text
+    files = {"run.toml": to_toml(_table(run)), "events.jsonl": _events(store, run.id), **sources}
     try:
         target.mkdir(parents=True, exist_ok=True)
-        # In the run's own folder, a best of before may lie in another language.
-        for stale in target.glob("best.*") if folder is None else ():
-            if stale.name not in files:
+        # In the run's own folder, a best or a leader of before may lie in another language.
+        for stale in target.iterdir() if folder is None else ():
+            if stale.stem in ("best", "leading") and stale.name not in files:
                 stale.unlink()
         for name, content in files.items():
             write_atomically(target / name, content.encode())

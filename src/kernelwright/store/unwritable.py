@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
+from kernelwright.errors import StoreError
+
 Connect = Callable[[], sqlite3.Connection]
 
 
@@ -22,12 +24,18 @@ def ways(file: Path) -> Iterator[tuple[Connect | None, Path | None]]:
     None if there is no such file.
 
     Raises:
+        StoreError: the file is empty, which none of ours is.
         OSError: the file cannot be read, or there is no room for a copy that is needed.
     """
     if not file.exists():
         return
-    yield None, None
     journal = file.with_name(file.name + "-wal")
+    if file.stat().st_size == 0 and not journal.exists():
+        raise StoreError(
+            f"the store {file} is an empty file",
+            hint="bring it back from a copy if runs were kept in it, or remove it and begin anew",
+        )
+    yield None, None
     if not journal.exists() or journal.stat().st_size == 0:
         yield _unchanging(file), None
         return

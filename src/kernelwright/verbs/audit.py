@@ -7,11 +7,11 @@ against each baseline, the intervals overlap or the decision is the same; else "
 says what. The run's own number stays as it is: to replace it, confirm. RUN is an id, the
 beginning of one, or "latest". Exit code 3: it does not hold.
 
-With --claim 2.3x, RUN may be a FILE of --task: it is confirmed, and what is claimed of it is set
-beside what was measured against the strongest baseline. "confirmed": the claim lies within the
-interval or above it by the margin (a tenth at most), and the interval is narrow beside it, or the
-kernel is faster; "refuted": the claim lies above the interval by more than the margin, or the
-kernel is rejected; else "undecided". Exit code 3: it is refuted.
+With --task TASK --claim 2.3x, a FILE may stand in its place: it is confirmed, and what is claimed
+of it is set beside what was measured against the strongest baseline. "confirmed": the claim lies
+within the interval or above it by the margin (a tenth at most), and the interval is narrow beside
+it, or the kernel is faster; "refuted": the claim lies above the interval by more than the margin,
+or the kernel is rejected; else "undecided". Exit code 3: it is refuted.
 """
 
 from datetime import UTC, datetime
@@ -39,8 +39,8 @@ from kernelwright.verbs.claim import ClaimedAnswer, claimed_speedup
 class Request(base.Request):
     """Which run."""
 
-    run: Annotated[str, base.Positional()] = Field(
-        description="id, its beginning, or latest; a file with --claim"
+    run: Annotated[str, base.Positional("RUN|FILE")] = Field(
+        description="id of a run, its beginning, or latest; a file with --claim and --task"
     )
     claim: str | None = Field(None, description="speedup that is claimed of a file, such as 2.3x")
     task: str | None = Field(None, description="what that file computes")

@@ -4,11 +4,11 @@ from typing import Literal, Self
 
 from pydantic import BaseModel
 
+from kernelwright.devices.disturbance import disturbance
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Build, Evaluation
 from kernelwright.report import summary as report
 from kernelwright.report import text
-from kernelwright.report.conditions import disturbance
 from kernelwright.search.replay import ReplayReport
 from kernelwright.search.summary import RunSummary
 from kernelwright.verbs import base

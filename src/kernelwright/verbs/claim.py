@@ -3,9 +3,9 @@
 import math
 from typing import Literal, Self
 
+from kernelwright.devices.disturbance import disturbance
 from kernelwright.errors import UsageError
 from kernelwright.report import text
-from kernelwright.report.conditions import disturbance
 from kernelwright.search.score import strongest
 from kernelwright.timing.statistics import SAME_AT_MOST
 from kernelwright.verbs import base

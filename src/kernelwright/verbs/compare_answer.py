@@ -6,6 +6,7 @@ from typing import Self
 
 from pydantic import BaseModel
 
+from kernelwright.devices.disturbance import disturbance
 from kernelwright.records.candidate import Value
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.measurement import Comparison
@@ -13,7 +14,6 @@ from kernelwright.records.outcome import Decision, Outcome
 from kernelwright.records.sensitivity import Policy
 from kernelwright.report import summary as report
 from kernelwright.report import text
-from kernelwright.report.conditions import disturbance
 from kernelwright.timing.statistics import Interval, decide
 from kernelwright.verbs import base
 from kernelwright.verbs.entrants import Entrant, Match

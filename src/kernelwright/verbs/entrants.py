@@ -11,6 +11,7 @@ from kernelwright.search.summary import RunSummary, summarise
 from kernelwright.settings import Settings
 from kernelwright.ship.file import winner
 from kernelwright.store.step import content_hash
+from kernelwright.tasks import suites
 from kernelwright.verbs import setup
 
 
@@ -64,8 +65,10 @@ def match(words: Sequence[str], task: str | None, threads: int | None, settings:
         settings: for what the runs do not decide.
 
     Raises:
-        UsageError: no such file or run, a run without a winner, or tasks that differ.
+        UsageError: no such file or run, a task in their place, a run without a winner, or tasks
+            that differ.
     """
+    _must_name_no_task(words)
     runs = _runs([word for word in words if not is_file(word)], settings)
     common = _task(task, list(runs.values()))
     if runs and threads is None:
@@ -74,6 +77,17 @@ def match(words: Sequence[str], task: str | None, threads: int | None, settings:
         _winner(runs[word]) if word in runs else _file(word, common, settings) for word in words
     )
     return Match(common, entrants, settings)
+
+
+def _must_name_no_task(words: Sequence[str]) -> None:
+    """Say where a task belongs that stands in the place of a candidate."""
+    for word in words:
+        if word in suites.names() and not is_file(word):
+            files = " ".join(filter(is_file, words)) or "ONE"
+            raise UsageError(
+                f"{word} is a task, not a candidate",
+                hint=f"name two candidates: kernelwright compare {files} OTHER --task {word}",
+            )
 
 
 def _runs(names: Sequence[str], settings: Settings) -> dict[str, RunSummary]:

@@ -1,9 +1,9 @@
 """Judge one candidate.
 
 TASK is a built-in name, a folder with task.toml, a KernelBench file, or file.py:callable. FILE is
-the candidate's source. It is built first (draft: nothing is run or checked), then judged at the
-rung: smoke, screen, full or confirm, cheap to dear. Exit code 3: it was rejected; the outcome says
-by what.
+the candidate's source. It is built first (draft: nothing is run or checked); what does not build is
+answered at once. Then baselines are timed and it is judged at the rung: smoke, screen, full or
+confirm, cheap to dear. Exit code 3: it was rejected; the outcome says by what.
 """
 
 from pathlib import Path
@@ -85,13 +85,13 @@ def run(request: Request, *, observer: object = None, task: Task | None = None) 
     executor = setup.executor(settings)
     try:
         known = sensitivity.known(settings, loaded) if rung else None
-        if Rung.DRAFT < rung < Rung.CONFIRM:  # a confirm opens a session of its own
-            dear = rung > Rung.SMOKE
-            known = sensitivity.opened(executor, loaded, settings, controls=dear)
-        for number, plan in enumerate(looks):
-            evaluation = _judged(executor, number, plan, loaded, candidate, settings)
-            if not evaluation.passed:
-                break
+        # What does not build is answered at once: no baseline is timed for it, no control run.
+        evaluation = _judged(executor, 0, looks[0], loaded, candidate, settings)
+        if evaluation.passed and rung:
+            if rung < Rung.CONFIRM:  # a confirm opens a session of its own
+                dear = rung > Rung.SMOKE
+                known = sensitivity.opened(executor, loaded, settings, controls=dear)
+            evaluation = _judged(executor, 1, looks[1], loaded, candidate, settings)
     except InsensitiveTask as refusal:
         known, evaluation = refusal.found, _refused(candidate, request.rung, refusal, settings)
     finally:

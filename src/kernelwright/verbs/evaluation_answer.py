@@ -26,6 +26,8 @@ from kernelwright.verbs.rows import (
 
 ONLY_BUILT = "a draft is built and no more: nothing was run, and no result was checked"
 """What a draft that passed says, so that nobody takes it for a right answer."""
+NO_SESSION = "none: what is not built needs none, so no baseline was timed and no control was run"
+"""What a draft that failed says of what is absent from its answer."""
 
 
 class EvaluationAnswer(base.Answer):
@@ -121,6 +123,8 @@ class EvaluationAnswer(base.Answer):
                 f"time       {text.duration(times.median)} on {self.measurement.workload} "
                 f"(p20 {text.duration(times.p20)}, p80 {text.duration(times.p80)}, n {times.n})"
             )
+        if found.rung is Rung.DRAFT and not found.passed:
+            head.append(text.labelled("session", NO_SESSION))
         if self.not_looked_at:
             missing = ", ".join(self.not_looked_at)
             head.append(text.labelled("unlooked", f"{missing}: see --rung full and confirm"))

@@ -17,6 +17,7 @@ from kernelwright.records.task import Task
 from kernelwright.report import text
 from kernelwright.search.loop import start_run
 from kernelwright.search.observer import Observer
+from kernelwright.search.rungs import efforts
 from kernelwright.settings import Settings
 from kernelwright.verbs import base, setup
 from kernelwright.verbs.run_answer import RunAnswer
@@ -30,9 +31,13 @@ class Request(base.Request):
     language: tuple[str, ...] | None = Field(None, description="languages of new kernels")
     proposer: tuple[str, ...] | None = Field(None, description="who proposes candidates")
     start: tuple[Path, ...] = Field((), description="your own kernel to start from; repeatable")
-    effort: Effort | None = Field(None, description="one dial for how much is tried")
-    minutes: float | None = Field(None, gt=0, description="most wall time, in minutes")
-    evaluations: int | None = Field(None, ge=1, description="most looks at candidates")
+    effort: Effort | None = Field(None, description=efforts())
+    minutes: float | None = Field(
+        None, gt=0, description="most wall time, in minutes; without a budget the effort's"
+    )
+    evaluations: int | None = Field(
+        None, ge=1, description="most looks at candidates; given alone, time has no limit"
+    )
     target: float | None = Field(
         None, gt=1, description="stop when this speedup over the strongest baseline is confirmed"
     )

@@ -46,6 +46,18 @@ class Best(BaseModel):
     """What repeating everything said of it, oldest first."""
 
 
+class Leading(BaseModel):
+    """Who leads while nobody is confirmed; nothing is claimed of it, so there is no number."""
+
+    candidate: str
+    language: str
+    strategy: str
+    tunables: dict[str, Value]
+    source_path: str
+    rung: str
+    """The dearest look that it passed."""
+
+
 class Counts(BaseModel):
     """How many candidates went how far."""
 
@@ -82,11 +94,14 @@ class RunAnswer(base.Answer):
     device: str
     status: Status
     best: Best | None
+    leading: Leading | None
     counts: Counts
     spent: Spent
     policy: Policy
     circumstances: Circumstances
     files: tuple[str, ...]
+    next: tuple[str, ...]
+    """Commands to go on with; empty where nothing was left undone."""
 
     _summary: RunSummary
 
@@ -101,6 +116,7 @@ class RunAnswer(base.Answer):
             device=run.spec.device,
             status=run.status,
             best=_best(summary),
+            leading=_leading(summary),
             counts=Counts(
                 drafted=counts.drafted,
                 built=counts.built,
@@ -120,6 +136,7 @@ class RunAnswer(base.Answer):
                 confirm=CircumstancesRow.of(summary.confirmed),
             ),
             files=tuple(map(str, files)),
+            next=tuple(report.paste(summary)),
         )
         answer._summary = summary
         return answer
@@ -140,7 +157,9 @@ class RunAnswer(base.Answer):
     def notes(self) -> list[str]:
         """What to paste next, and whether the number should be measured again first."""
         again = [f"hint: {line}" for line in report.doubts(self._summary)]
-        return [*again, *(f"next: {line}" for line in report.paste(self._summary))]
+        if self.leading and self.leading.source_path:
+            again.append(f"hint: who leads, not confirmed, is kept in {self.leading.source_path}")
+        return [*again, *(f"next: {line}" for line in self.next)]
 
 
 def _best(summary: RunSummary) -> Best | None:
@@ -148,13 +167,12 @@ def _best(summary: RunSummary) -> Best | None:
     # The closest candidate of a run that found no improvement is confirmed too: it is no winner.
     if best is None or confirmed is None or summary.run.status == "no_improvement":
         return None
-    sources = sorted(path for path in summary.folder.glob("best.*") if path.is_file())
     return Best(
         candidate=best.id,
         language=best.language,
         strategy=best.strategy,
         tunables=dict(best.tunables),
-        source_path=str(sources[0]) if sources else "",
+        source_path=_kept(summary, "best"),
         comparisons=tuple(map(ComparisonRow.of, confirmed.comparisons)),
         roofline=RooflineRow.of(confirmed.roofline),
         earlier=tuple(
@@ -169,3 +187,23 @@ def _best(summary: RunSummary) -> Best | None:
             for one in summary.audits
         ),
     )
+
+
+def _leading(summary: RunSummary) -> Leading | None:
+    if summary.leading is None:
+        return None
+    who = summary.leading.candidate
+    return Leading(
+        candidate=who.id,
+        language=who.language,
+        strategy=who.strategy,
+        tunables=dict(who.tunables),
+        source_path=_kept(summary, "leading"),
+        rung=summary.leading.rung.word,
+    )
+
+
+def _kept(summary: RunSummary, name: str) -> str:
+    """The file of that name in the run's folder; empty where there is none."""
+    found = sorted(path for path in summary.folder.glob(f"{name}.*") if path.is_file())
+    return str(found[0]) if found else ""

@@ -1,7 +1,8 @@
 """Write every evaluation of a run as JSONL, CSV or Parquet, or the run's folder again.
 
 One row an evaluation, in the order in which they ended, on standard output or to a file. The form
-"folder" writes the plain files of the run: best.*, run.toml, events.jsonl. RUN is an id, the
+"folder" writes the plain files of the run: best.*, run.toml, events.jsonl; while nobody is
+confirmed, leading.* in place of best.*: who leads, of whom nothing is claimed. RUN is an id, the
 beginning of one, or "latest".
 """
 
@@ -12,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kernelwright.candidates.settle import best_file
 from kernelwright.errors import PrerequisiteError, UsageError
 from kernelwright.extras import how_to_add
+from kernelwright.search.summary import summarise
 from kernelwright.store import folders, frames
 from kernelwright.verbs import base, setup
 
@@ -70,7 +71,8 @@ def run(request: Request, *, observer: object = None) -> Answer:
         rows = tuple(frames.rows(store, run_id))
         place = str(request.to or "")
         if request.form == "folder":
-            place = str(folders.export(store, run_id, request.to, best_file=best_file))
+            sources = summarise(store, run_id).sources()
+            place = str(folders.export(store, run_id, request.to, sources=sources))
     if request.to and request.form != "folder":
         _write(request.to, request.form, rows)
     return Answer(evaluations=rows, form=request.form, place=place)

@@ -135,3 +135,26 @@ def test_without_limits_everything_is_allowed(rung):
     limits = Limits(Budget())
     assert limits.allows(rung, books, list(Rung))
     assert limits.allows_last(books)
+
+
+@pytest.mark.parametrize(
+    ("given", "spent", "words"),
+    [
+        ({"evaluations": 9}, {"evaluations": 9}, "all 9 evaluations are spent"),
+        ({"evaluations": 9}, {"evaluations": 8}, "1 of 9 evaluations were left, too few for"),
+        ({"minutes": 1}, {"wall_s": 60.0}, "all 60 s are spent"),
+        ({"minutes": 1}, {"wall_s": 53.0}, "7 of 60 s were left, too few for a look"),
+        ({"minutes": 1, "evaluations": 9}, {"evaluations": 9}, "all 9 evaluations are spent"),
+        ({"minutes": 1, "evaluations": 9}, {"wall_s": 53.0}, "7 of 60 s were left"),
+    ],
+)
+def test_which_limit_ended_it_is_said(given, spent, words):
+    books, limits = Ledger(PRIORS), Limits(Budget(**given))
+    books.wall_s = 1.0
+    for name, value in spent.items():
+        setattr(books, name, value)
+    assert not limits.allows(Rung.FULL, books, [Rung.CONFIRM])
+    assert limits.refusal(books, Rung, "").startswith(words)
+    assert "never run" not in limits.refusal(books, Rung, "")
+    assert limits.refusal(books, Rung, "a").endswith("; 1 candidate built, and never run")
+    assert limits.refusal(books, Rung, "abc").endswith("; 3 candidates built, and never run")

@@ -196,6 +196,11 @@ def test_who_fails_is_named(files, capsys, words, a, b, blamed):
         ("good.cpp quick.cpp --task twice --device tpu", "unknown device 'tpu'", "known: auto"),
         ("good.cpp ./nothing --task twice", "no such file: nothing", ""),
         ("latest quick.cpp", "no runs yet", "kernelwright optimize softmax makes one"),
+        (
+            "rmsnorm good.cpp",
+            "rmsnorm is a task, not a candidate",
+            "name two candidates: kernelwright compare good.cpp OTHER --task rmsnorm",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(files, capsys, words, error, hint):

@@ -86,3 +86,19 @@ def test_what_writes_says_at_once_that_it_cannot(runs, folder, capsys, line):
     assert code == 2
     assert "readonly" in found["error"]
     assert found["hint"] == "the place may not be written; choose another with --store"
+
+
+READS = ["runs list", "runs show latest", "ship latest --to x.cpp", "audit latest"]
+
+
+@pytest.mark.parametrize("line", READS)
+def test_a_store_that_was_emptied_is_named(runs, folder, capsys, line):
+    for name in ("runs.db-wal", "runs.db-shm"):
+        (folder / name).unlink(missing_ok=True)
+    (folder / "runs.db").write_bytes(b"")
+    code = main(line.split())
+    err = capsys.readouterr().err
+    assert code == 2
+    assert f"error: the store {folder / 'runs.db'} is an empty file" in err
+    assert "hint: bring it back from a copy if runs were kept in it, or remove it" in err
+    assert (folder / "runs.db").stat().st_size == 0

@@ -6,6 +6,7 @@ import pytest
 
 from kernelwright.cli.main import main
 from kernelwright.errors import ControlError
+from tests import samples
 from tests.fakes import FakeExecutor
 
 FIELDS = {
@@ -203,4 +204,22 @@ def test_what_the_judge_showed_of_itself_is_said(folder, capsys):
     assert [one["name"] for one in said["controls"]] == ["planted slower", "no-op"]
     main(["evaluate", "twice", "good.cpp"])
     out = capsys.readouterr().out
-    assert "controls   held: no-op; planted slower: too noisy to tell 10%: margin 7.3%" in out
+    line = "controls held: no-op; not: planted slower (too noisy to tell 10%: margin 7.3%)"
+    assert line in " ".join(out.split())
+
+
+def test_what_does_not_build_is_answered_without_a_session(folder, capsys, monkeypatch):
+    def opened(self, task, known=None, *, controls=True):
+        raise AssertionError("a session was opened")
+
+    monkeypatch.setattr(FakeExecutor, "open", opened)
+    (folder / "broken.cpp").write_text(samples.SOURCE + "// BROKEN\n")
+    code, said = judged(capsys, "broken.cpp")
+    assert (code, said["outcome"], said["rung"]) == (3, "build_error", "draft")
+    assert said["controls"] == []
+    assert said["conditions"] is None
+    assert main(["evaluate", "twice", "broken.cpp"]) == 3
+    out = " ".join(capsys.readouterr().out.split())
+    assert "session none: what is not built needs none, so no baseline was timed" in out
+    assert main(["evaluate", "twice", "good.cpp", "--rung", "draft"]) == 0
+    assert "session" not in capsys.readouterr().out

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import socket
 import sqlite3
 import sys
@@ -13,6 +14,7 @@ import pytest
 from kernelwright.cli.main import main
 from kernelwright.errors import JudgeError
 from kernelwright.executors.base import Executor
+from kernelwright.records.rung import Rung
 from kernelwright.store.sealed import seal, unsealed
 from kernelwright.verbs import runs_export
 from tests import samples
@@ -20,7 +22,7 @@ from tests.fakes import FakeExecutor
 
 FIELDS = {
     "run", "task", "device", "status", "best", "counts", "spent", "circumstances", "files",
-    "policy",
+    "policy", "leading", "next",
 }  # fmt: skip
 
 
@@ -190,6 +192,63 @@ def test_more_budget_from_python(folder):
     found = kernelwright.optimize("twice", start="good.cpp", proposer=("tune",), evaluations=3)
     assert found.status == "budget"
     assert kernelwright.resume(found, evaluations=9).status == "improved"
+
+
+@pytest.fixture
+def unconfirmed(folder, monkeypatch):
+    """A run that Ctrl-C stopped in the middle of its confirm, as Python has it."""
+    import kernelwright
+
+    real = FakeExecutor.judge
+
+    def judge(self, job):
+        if job.plan.rung is Rung.CONFIRM:
+            raise KeyboardInterrupt
+        return real(self, job)
+
+    monkeypatch.setattr(FakeExecutor, "judge", judge)
+    found = kernelwright.optimize("twice", start="good.cpp", proposer=("tune",), evaluations=20)
+    monkeypatch.setattr(FakeExecutor, "judge", real)
+    return found
+
+
+def test_who_leads_without_a_confirm_is_in_python(unconfirmed):
+    import kernelwright
+
+    assert unconfirmed.best is None
+    assert unconfirmed.leading.strategy == "plain loop"
+    assert unconfirmed.next == f"kernelwright runs resume {unconfirmed.id}"
+    assert "not confirmed" in repr(unconfirmed)
+    assert unconfirmed.next in repr(unconfirmed)
+    done = kernelwright.resume(unconfirmed)
+    assert done.best is not None
+    assert done.leading is None
+    assert "not confirmed" not in repr(done)
+
+
+def test_who_leads_without_a_confirm_is_shown_and_exported(unconfirmed, folder, capsys):
+    who = unconfirmed.leading
+    assert main(["runs", "show", "latest"]) == 0
+    out, err = capsys.readouterr()
+    assert re.search(rf"^leading +not confirmed: plain loop\s.*\s.*{who.id}", out, re.MULTILINE)
+    assert not re.search(r"\dx", out)
+    path = folder / "runs" / unconfirmed.id / "leading.cpp"
+    assert f"not confirmed, is kept in {path}" in err
+    found = said(capsys, "runs show latest")[1]
+    assert found["best"] is None
+    assert found["leading"]["candidate"] == who.id
+    assert found["leading"]["source_path"] == str(path)
+    assert found["next"] == [unconfirmed.next]
+    assert main(["runs", "export", "latest", "--form", "folder", "--to", "copy"]) == 0
+    text = (folder / "copy" / "leading.cpp").read_text()
+    assert text == path.read_text()
+    assert text.startswith("// NOT CONFIRMED")
+    assert main(["evaluate", "twice", "copy/leading.cpp", "--rung", "draft"]) == 0
+    kept = {"leading.cpp", "run.toml", "events.jsonl"}
+    assert {file.name for file in path.parent.iterdir()} == kept
+    capsys.readouterr()
+    said(capsys, "runs resume latest")
+    assert {file.name for file in path.parent.iterdir()} == kept - {"leading.cpp"} | {"best.cpp"}
 
 
 @pytest.fixture

@@ -167,7 +167,7 @@ def test_a_slower_rival_says_so():
         ({"libraries": ["libopenblas", "libz"]}, "uses libopenblas, libz"),
         ({"reference_undefined": {"nan": 1, "large": 2}}, "reference is undefined: nan, large"),
         ({"same_binary_as_first_build": True}, ""),
-        ({"same_binary_as_first_build": False}, "labels     a fresh build gave another binary"),
+        ({"same_binary_as_first_build": False}, "noted      a fresh build gave another binary"),
         (
             {
                 "nearest_to_limit": {
@@ -178,7 +178,7 @@ def test_a_slower_rival_says_so():
                     "worst_tile": [4096, 8192],
                 }
             },
-            "largest error 0.31 of what is allowed (output y, w, worst in elements 4096 to 8191)",
+            "error at most 0.31 of what is allowed (output y, w, worst in elements 4096 to 8191)",
         ),
         ({"missing_baselines": {"eager": "torch is not installed"}}, "without    eager: torch is"),
     ],
@@ -188,5 +188,20 @@ def test_what_a_reader_must_know(evidence, line):
     found = samples.evaluation(who).model_copy(update={"evidence": evidence})
     text = " ".join(report.evidence(found).split())
     assert " ".join(line.split()) in text
-    assert ("labels" in text or "without" in text) == bool(line)
+    shown = ("noted", "error", "without")
+    assert any(re.search(rf"\b{word}\b", text) for word in shown) == bool(line)
     assert report.labels(samples.rejected(who).model_copy(update={"evidence": evidence})) == []
+
+
+def test_what_the_judge_showed_reads_one_way_only():
+    noisy, held = samples.controls()
+    assert report.controls([held]) == "all held (no-op)"
+    both = report.controls([held, noisy])
+    assert both == "held: no-op; not: planted slower (too noisy to tell 10%: margin 7.3%)"
+    assert report.controls([noisy]).startswith("not: planted slower (too noisy")
+
+
+@pytest.mark.parametrize(("baseline_us", "said"), [(100.0, False), (103.0, False), (120.0, True)])
+def test_a_ratio_that_is_not_the_quotient_of_the_two_times_says_why(baseline_us, said):
+    one = samples.comparison().model_copy(update={"baseline_us": baseline_us})
+    assert ("median of ratios of pairs" in report.comparisons([one])) == said

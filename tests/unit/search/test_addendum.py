@@ -67,6 +67,26 @@ def test_a_run_without_a_number_gets_one(store, unconfirmed):
     assert replay_run(store, done.run.id).matches
 
 
+def test_who_is_said_to_lead_is_whom_the_confirm_is_made_of(store, unconfirmed):
+    assert unconfirmed.best is None
+    led = unconfirmed.leading
+    assert led.rung is Rung.FULL
+    done = ask(store, unconfirmed)
+    assert done.run.best == led.candidate.id
+    assert done.leading is None
+
+
+def test_whoever_failed_a_confirm_leads_no_more(store, unconfirmed):
+    led = unconfirmed.leading.candidate.id
+    done = ask(store, unconfirmed, always(outcome=Outcome.WRONG_VALUES, fails_at=Rung.CONFIRM))
+    assert not done.run.best
+    assert done.leading is None or done.leading.candidate.id != led
+    again = Real(cut_off)
+    if done.leading is not None:
+        ask(store, unconfirmed, executor=again)
+        assert again.judged[0][1] == done.leading.candidate.id
+
+
 def test_the_judge_is_asked_for_nothing_but_the_confirm_of_the_leader(store, unconfirmed):
     executor = Real(cut_off)
     done = ask(store, unconfirmed, executor=executor)

@@ -229,3 +229,19 @@ def test_no_budget_is_ever_exceeded_however_often_it_grows(parts, slow, looks, s
         assert found.spent.evaluations <= evaluations
     assert replay_run(store, found.run.id).matches
     store.close()
+
+
+@pytest.mark.parametrize("limit", [{"minutes": 0.5}, {"evaluations": 9}])
+def test_a_run_says_which_limit_ended_it_and_who_was_never_run(store, limit):
+    slow = lambda candidate: Truth(speedup=1.5, seconds={Rung.SMOKE: 3.0})  # noqa: E731
+    found = begin(store, Real(slow), **limit)
+    what = "30 s" if "minutes" in limit else "9 evaluations"
+    assert what in found.reason
+    looked = {one.evaluation.candidate for one in store.evaluations(found.run.id)
+              if one.evaluation.rung > Rung.DRAFT}  # fmt: skip
+    built = {one.evaluation.candidate for one in store.evaluations(found.run.id, rung=Rung.DRAFT)
+             if one.evaluation.passed}  # fmt: skip
+    unrun = len(built - looked)
+    assert unrun
+    assert f"; {unrun} candidate" in found.reason
+    assert replay_run(store, found.run.id).matches

@@ -167,6 +167,13 @@ def test_an_audit_finds_what_was_altered(store, table, where, before, after):
         assert not replay_run(store, done.run.id).matches
 
 
+def test_an_ending_that_was_put_in_other_words_is_the_same_ending(store):
+    done = begin(store, SimulatedExecutor())
+    with store.engine.begin() as connection:
+        assert alter(connection, "events", "kind = 'stopped'", done.reason, "it was the end")
+    assert replay_run(store, done.run.id).matches
+
+
 def alter(connection, table, where, before, after):
     """Change rows as somebody would who knows how to seal them."""
     beside = {

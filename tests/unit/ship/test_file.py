@@ -7,6 +7,7 @@ import pytest
 from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.candidates.header import parse
 from kernelwright.errors import UsageError
+from kernelwright.records.conditions import Conditions
 from kernelwright.ship import file
 from tests import samples
 
@@ -20,12 +21,32 @@ def shipped():
 def test_evidence_on_top():
     top = shipped().partition("// ///")[0]
     assert "// twice: Every element doubled" in top
-    assert "run r-20260101-abcd" in top
-    assert "2.00x [1.96, 2.04] against numpy on cpu-4096 (FASTER)" in top
-    assert "3.50x [3.43, 3.57] against loop on cpu-4096 (FASTER)" in top
+    assert "run r-20260101-abcd of 2026-01-01, candidate" in top
+    assert "2.00x [1.96, 2.04] against numpy on cpu-4096 (FASTER, margin 1%)" in top
+    assert "3.50x [3.43, 3.57] against loop on cpu-4096 (FASTER, margin 1%)" in top
     assert "Measured on cpu: Test 9000, 2 threads" in top
     assert "Compiler: g++ (Debian 12.2.0) 12.2.0" in top
     assert "Build: g++ -O3 -fopenmp -shared -fPIC -o libtwice.so twice.cpp" in top
+
+
+@pytest.mark.parametrize(
+    ("others", "line"),
+    [
+        (None, "// Whether the machine was busy meanwhile is not known"),
+        (0.1, "// The machine was quiet meanwhile"),
+        (1.5, "// Busy meanwhile: other processes used 1.5 cores"),
+    ],
+)
+def test_circumstances_on_top(others, line):
+    seen = Conditions(seconds=9, load_before=0, load_after=0, others=others, steal=0)
+    change = {
+        "conditions": seen if others is not None else None,
+        "evidence": {"missing_baselines": {"eager": "torch\nis missing"}},
+    }
+    found = samples.evaluation(samples.candidate()).model_copy(update=change)
+    top = file.export(samples.summary(found=found))["twice.cpp"].partition("// ///")[0]
+    assert line in top.splitlines()
+    assert "// Not compared with eager: torch is missing" in top.splitlines()
 
 
 def test_numbers_are_fixed_and_nothing_is_left_to_tune():

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.candidates.settle import best_file
 from kernelwright.errors import StoreError
 from kernelwright.records.run import Budget, RunSpec
 from kernelwright.search.loop import start_run
@@ -60,7 +59,7 @@ def test_a_runs_folder_is_derived_and_can_be_made_again(finished):
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()
-    assert export(store, summary.run.id, best_file=best_file) == folder
+    assert export(store, summary.run.id, sources=summary.sources()) == folder
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
     table = tomllib.loads(before["run.toml"].decode())
     assert table["best"] == summary.best.id
@@ -78,8 +77,8 @@ def test_a_best_of_before_goes_from_the_runs_own_folder_and_from_no_other(finish
     other.mkdir()
     for folder in (summary.folder, other):
         (folder / "best.py").write_text("")
-    export(store, summary.run.id, best_file=best_file)
-    export(store, summary.run.id, other, best_file=best_file)
+    export(store, summary.run.id, sources=summary.sources())
+    export(store, summary.run.id, other, sources=summary.sources())
     assert {file.name for file in summary.folder.glob("best.*")} == {"best.cpp"}
     assert {file.name for file in other.glob("best.*")} == {"best.cpp", "best.py"}
 
@@ -88,7 +87,7 @@ def test_a_folder_that_cannot_be_written_is_explained(finished, tmp_path):
     store, summary = finished
     (tmp_path / "taken").write_text("")
     with pytest.raises(StoreError) as problem:
-        export(store, summary.run.id, tmp_path / "taken", best_file=best_file)
+        export(store, summary.run.id, tmp_path / "taken", sources=summary.sources())
     assert "runs export" in problem.value.hint
 
 

@@ -4,9 +4,9 @@ import dataclasses
 
 import pytest
 
+from kernelwright.devices.disturbance import disturbance
 from kernelwright.records.conditions import Conditions
 from kernelwright.report import summary as report
-from kernelwright.report.conditions import disturbance
 from kernelwright.verbs.run_answer import RunAnswer
 from tests import samples
 
