@@ -84,7 +84,7 @@ class Bench:
         self.sensitivity: Sensitivity | None = None
         self._rings: dict[tuple[str, str], Ring] = {}
         self._inputs, self._slots = dict[str, Inputs](), dict[str, int]()
-        self._nothing: Nothing | None = None
+        self.nothing: Nothing | None = None
 
     def open(
         self, wanted: tuple[str, ...], known: Sensitivity | None = None, noop: Path | None = None
@@ -103,7 +103,7 @@ class Bench:
             PrerequisiteError: no baseline can be run.
         """
         self.oracle.until = time.monotonic() + ANSWER_SECONDS
-        self._nothing = Nothing(noop, self.cases.smoke) if noop else None
+        self.nothing = Nothing(noop, self.cases.smoke) if noop else None
         self._admit(known)
         for case in (self.cases.smoke, *self.cases.timed):
             self.answers.base(case)
@@ -138,8 +138,8 @@ class Bench:
         if name not in self.noises:
             with twins(self, name, self.cases.timed[0]) as more:
                 found = measure_noise(more)
-                if self._nothing is not None:
-                    self.controls[name] = prove(more, found, self._nothing)
+                if self.nothing is not None:
+                    self.controls[name] = prove(more, found, self.nothing)
             self.noises[name] = found
         return name
 

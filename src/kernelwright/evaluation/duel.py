@@ -14,6 +14,7 @@ from kernelwright.evaluation.clocks import Clocks
 from kernelwright.evaluation.entrant import Entrant
 from kernelwright.evaluation.noise import candidates_noise
 from kernelwright.evaluation.places import inspect
+from kernelwright.evaluation.session_controls import asking_us
 from kernelwright.evaluation.sides import CandidateSide
 from kernelwright.evaluation.trial import Trial
 from kernelwright.records.job import JudgeJob
@@ -177,9 +178,12 @@ class Duel:
             self._move_out()
             if not self.clocks.claimed:  # the time may have been over before the first block
                 return
-            self.clocks.check()
+            self.clocks.check(self._asking)
             with blaming_the_rival():
-                self._clocks_of_the_rival.check()
+                self._clocks_of_the_rival.check(self._asking)
+
+    def _asking(self) -> float:
+        return asking_us(self._bench, self._bench.nothing)
 
     def _move_out(self) -> None:
         sides, self._sides = self._sides, None

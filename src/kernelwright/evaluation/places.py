@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from kernelwright.evaluation.bench import Bench
 from kernelwright.evaluation.clocks import Clocks
+from kernelwright.evaluation.session_controls import asking_us
 from kernelwright.evaluation.sides import CandidateSide, Note, RingSide
 from kernelwright.evaluation.trial import Trial
 from kernelwright.evaluation.worker import Worker
@@ -91,7 +92,8 @@ class Places:
         if self._side is not None:
             self._move_out()
             if self.clocks.claimed:  # the time may have been over before the first block
-                self.clocks.check()
+                bench = self._bench
+                self.clocks.check(lambda: asking_us(bench, bench.nothing))
 
     def _move_out(self) -> None:
         side, self._side = self._side, None

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from kernelwright.checks.finding import Rejected
 from kernelwright.errors import ControlError
+from kernelwright.evaluation.clocks import Clocks
 from kernelwright.evaluation.host import Host
 from kernelwright.evaluation.sides import RingSide
 from kernelwright.evaluation.twins import Twins
@@ -145,17 +147,8 @@ def no_op(host: Host, nothing: Nothing) -> SessionControl:
         Rejected: its process broke.
     """
     started = time.monotonic()
-    worker = host.rivals.start("loop")
-    try:
-        worker.load({"library": str(nothing.library), "entry": "noop"}, DEADLINE)
-        ring = host.ring(nothing.case)
-        worker.bind(ring, DEADLINE)
-        side = host.side(worker, ring, host.answers.seed("no-op"))
-        for _ in range(BLOCKS):
-            side.block()
-    finally:
-        worker.close()
-    least, asking = min(side.clocks.claimed), float(np.median(side.clocks.excess))
+    clocks = _blocks_of(host, nothing)
+    least, asking = min(clocks.claimed), float(np.median(clocks.excess))
     return SessionControl(
         name="no-op",
         verdict="held" if least <= asking else "failed",
@@ -166,6 +159,35 @@ def no_op(host: Host, nothing: Nothing) -> SessionControl:
         pairs=BLOCKS,
         seconds=time.monotonic() - started,
     )
+
+
+def asking_us(host: Host, nothing: Nothing | None) -> float:
+    """Microseconds that asking for a block takes at present, before and after its calls.
+
+    Caches are emptied before a block, so a worker fetches itself from memory first: on a machine
+    whose memory is busy that takes several times as long as on a quiet one, in all blocks. The
+    median of a few blocks of a kernel that does nothing; 0 if nobody can tell.
+    """
+    if nothing is None:
+        return 0.0
+    try:
+        return float(np.median(_blocks_of(host, nothing).excess))
+    except Rejected:
+        return 0.0
+
+
+def _blocks_of(host: Host, nothing: Nothing) -> Clocks:
+    worker = host.rivals.start("loop")
+    try:
+        worker.load({"library": str(nothing.library), "entry": "noop"}, DEADLINE)
+        ring = host.ring(nothing.case)
+        worker.bind(ring, DEADLINE)
+        side = host.side(worker, ring, host.answers.seed("no-op"))
+        for _ in range(BLOCKS):
+            side.block()
+    finally:
+        worker.close()
+    return side.clocks
 
 
 def _twice(control: Callable[[], SessionControl]) -> SessionControl:

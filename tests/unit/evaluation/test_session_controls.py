@@ -13,6 +13,7 @@ from kernelwright.evaluation.clocks import Clocks
 from kernelwright.evaluation.session_controls import (
     Nothing,
     against_itself,
+    asking_us,
     no_op,
     planted_slower,
     prove,
@@ -143,3 +144,10 @@ def test_a_margin_too_wide_at_the_last_look_is_said():
     assert against_itself(QUIET).verdict == "held"
     wavering = Noise(half_width=0.2, pairs=20, between=0.0)
     assert against_itself(wavering).verdict == "too noisy"
+
+
+def test_what_asking_takes_at_present_is_that_of_a_kernel_that_does_nothing():
+    host = Host(asking_us=640.0)
+    assert asking_us(host, Nothing(Path("noop.so"), CASE)) == 640.0
+    assert host.ended == 1
+    assert asking_us(host, None) == 0.0

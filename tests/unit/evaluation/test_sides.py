@@ -114,6 +114,25 @@ def test_work_that_is_hidden_in_every_block_is_found_however_many_there_are():
     assert caught.value.finding.outcome is Outcome.CLOCK_DISAGREEMENT
 
 
+@pytest.mark.parametrize(("asking_us", "accused"), [(150.0, True), (600.0, True), (1200.0, False)])
+def test_nobody_is_accused_of_what_asking_takes_on_this_machine_now(asking_us, accused):
+    clocks = Clocks()
+    for _ in range(12):
+        clocks.add(Ran((100_000,) * 5, 1_500_000))
+    if not accused:
+        clocks.check(lambda: asking_us)
+        return
+    with pytest.raises(Rejected) as caught:
+        clocks.check(lambda: asking_us)
+    assert caught.value.finding.outcome is Outcome.CLOCK_DISAGREEMENT
+
+
+def test_what_asking_takes_is_asked_in_doubt_only():
+    clocks = Clocks()
+    clocks.add(Ran((100_000,) * 5, 700_000))
+    clocks.check(lambda: pytest.fail("there was no doubt"))
+
+
 @pytest.mark.parametrize(("cpu_us", "outcome"), [(1900, None), (9000, Outcome.DEFERRED_WORK)])
 def test_more_processor_time_than_the_calls_can_have_used_is_late_work(cpu_us, outcome):
     clocks = Clocks(cores=2)
