@@ -198,6 +198,10 @@ class Arena:
         arena.writable = not sealed
         return arena
 
+    def wire(self) -> dict[str, Any]:
+        """What its receiver needs beside the descriptor."""
+        return {"nbytes": self.nbytes, "writable": self.writable, "fences": self.fences}
+
     def view(self, place: Placed) -> Array:
         """The tensor at ``place``, sharing memory with the arena."""
         dtype = numpy_dtype(place.dtype)

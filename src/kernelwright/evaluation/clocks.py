@@ -45,7 +45,7 @@ class Clocks:
     """A block, of processor time while the worker was to wait for the word."""
     late: list[float] = field(default_factory=list)
     """A block, of processor time until the next was asked for, beyond what may be; below 0 where
-    none was. Only of blocks after which the worker was asked for nothing else."""
+    none was. Only of blocks after which no other buffers were prepared."""
     excess: list[float] = field(default_factory=list)
     """A block: the verifier's clock minus the worker's."""
     allowed: list[float] = field(default_factory=list)

@@ -59,6 +59,22 @@ def death(process: Process, label: str, problem: str, oom_kills_before: int) -> 
     return Finding(Outcome.CRASHED, reason, evidence)
 
 
+def silence(process: Process, label: str, seconds: float, *, whole: bool = False) -> Finding:
+    """What it means that a process did not answer in time; it is ended.
+
+    Args:
+        process: which.
+        label: what it is called in the reason.
+        seconds: how long it was given.
+        whole: what was over is the time of all its calls, not that of one.
+    """
+    process.kill()
+    reason = f"{label} did not answer within {seconds:.3g} s"
+    if whole:
+        reason = f"{label} took too long, all its calls together"
+    return Finding(Outcome.TIMEOUT, reason, {"seconds": seconds, "output": process.tail()})
+
+
 def _wait(process: Process, seconds: float) -> int | None:
     deadline = time.monotonic() + seconds
     while (code := process.poll()) is None and time.monotonic() < deadline:

@@ -87,7 +87,7 @@ class LibraryWorker(Worker):
     def _mapped(self) -> list[Mapped]:
         listing = self.census.code()
         if not listing:
-            listing = str(self._ask({"do": "code"}, ASK_SECONDS).get("code", ""))
+            listing = str(self._ask_aside({"do": "code"}, ASK_SECONDS).get("code", ""))
         try:
             return executable(listing)
         except ValueError:

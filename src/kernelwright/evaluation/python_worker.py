@@ -84,7 +84,7 @@ class PythonWorker(Worker):
         """
         watching, self._watching = self._watching, False
         ran = super().go(timeout)
-        answer = self._ask({"do": "inspect"}, timeout)
+        answer = self._ask_aside({"do": "inspect"}, timeout)
         if answer.get("drew") is True:
             self.labels["draws_random_numbers"] = True
         if watching:

@@ -7,7 +7,7 @@ than many kernels differ. For correctness a private, writable copy shows who scr
 
 import itertools
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -219,3 +219,10 @@ def _same(left: Array, right: Array) -> bool:
     left, right = np.ascontiguousarray(left).reshape(-1), right.reshape(-1)
     word = np.uint64 if left.nbytes % 8 == 0 else np.uint8
     return bool(np.array_equal(left.view(word), right.view(word)))
+
+
+class Rings(Protocol):
+    """Gives the buffers of one workload, the same ones whenever it is asked."""
+
+    def __call__(self, case: Case, *, sealed: bool = False) -> Ring:
+        """Those whose inputs can be written, or those whose cannot."""

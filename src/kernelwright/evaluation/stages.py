@@ -8,43 +8,23 @@ stability and timed repeats: a few of those questions at the size that is timed.
 """
 
 import hashlib
-import math
-import random
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from typing import Protocol
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from kernelwright.checks.finding import Finding, Rejected
+from kernelwright.evaluation import stability
 from kernelwright.evaluation.arena import Array
 from kernelwright.evaluation.cases import Cases
 from kernelwright.evaluation.hearing import hear
-from kernelwright.evaluation.reference_failure import ReferenceFailure
-from kernelwright.evaluation.ring import POISONS, Ring
-from kernelwright.evaluation.trial import Trial
+from kernelwright.evaluation.ring import POISONS, Rings
+from kernelwright.evaluation.trial import WRONG, Trial
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.rung import Stage
 from kernelwright.records.task import Case
-from kernelwright.tasks import edges, hostile
 
 REPEATS = 40
 TIMED_REPEATS = 5
-FEWEST_KINDS = 2
-TIMED_BYTES = 64 << 20
-"""What questions of several hostile kinds at the timed size may hold together."""
-TIMED_SECONDS = 2.0
-"""After which no further kind is asked about; those that were answered in a session are quick."""
-WRONG = (Outcome.WRONG_VALUES, Outcome.NOT_FINITE)
-"""Outcomes for which a stage knows a better one, which says why values are wrong."""
-
-
-class Rings(Protocol):
-    """Gives the buffers of one workload, the same ones whenever it is asked."""
-
-    def __call__(self, case: Case, *, sealed: bool = False) -> Ring:
-        """Those whose inputs can be written, or those whose cannot."""
 
 
 def run(stage: Stage, trial: Trial, cases: Cases, rings: Rings) -> None:
@@ -70,7 +50,7 @@ def _declared(trial: Trial, cases: Cases, rings: Rings) -> None:
 
 def _declared_one(trial: Trial, case: Case, rings: Rings) -> None:
     trial.correct(trial.answers.base(case), ring=rings(case))
-    with _where_defined(trial, f"{case.workload}, touched"):
+    with trial.where_defined(f"{case.workload}, touched"):
         trial.correct(trial.answers.touched(case), ring=rings(case), blame=_remembered)
 
 
@@ -80,53 +60,6 @@ def _remembered(finding: Finding) -> Finding:
         return finding
     reason = f"right, and wrong when few inputs had changed: {finding.reason}"
     return Finding(Outcome.STALE_OR_CACHED_OUTPUT, reason, finding.evidence)
-
-
-def _stability(trial: Trial, cases: Cases, rings: Rings) -> None:
-    for kind in hostile.kinds(cases.smoke):
-        _hostile(trial, cases.smoke, kind, rings)
-
-
-def _timed_stability(trial: Trial, cases: Cases, rings: Rings) -> None:
-    """Kinds in an order of the secret's, at least two, as time and memory allow; both poisons.
-
-    Finite ones: a fast algorithm for large sizes adds what the reference keeps apart, and makes NaN
-    of an infinity.
-    """
-    case = cases.timed[0]
-    if case.workload == cases.smoke.workload:
-        return
-    kinds = [kind for kind in hostile.kinds(case) if kind not in hostile.NON_FINITE]
-    random.Random(trial.answers.seed("timed kinds")).shuffle(kinds)
-    until = time.monotonic() + TIMED_SECONDS
-    for number, kind in enumerate(kinds[: max(FEWEST_KINDS, TIMED_BYTES // _bytes(case))]):
-        if number >= FEWEST_KINDS and time.monotonic() > until:
-            break
-        for pattern in POISONS:
-            _hostile(trial, case, kind, rings, pattern)
-
-
-def _hostile(trial: Trial, case: Case, kind: str, rings: Rings, pattern: int | None = None) -> None:
-    with _where_defined(trial, f"{case.workload}, hostile {kind}"):
-        question = trial.answers.hostile(case, kind)
-        blame = _same if kind == hostile.INTEGERS else _unstable
-        trial.correct(question, ring=rings(case, sealed=True), blame=blame, pattern=pattern)
-
-
-def _bytes(case: Case) -> int:
-    """Of a question: its inputs, and the answers in float64."""
-    inputs = sum(math.prod(item.shape) * edges.ITEM_BYTES[item.dtype] for item in case.inputs)
-    return inputs + 8 * sum(math.prod(item.shape) for item in case.outputs) or 1
-
-
-def _same(finding: Finding) -> Finding:
-    return finding
-
-
-def _unstable(finding: Finding) -> Finding:
-    if finding.outcome not in WRONG:
-        return finding
-    return Finding(Outcome.NUMERICALLY_UNSTABLE, finding.reason, finding.evidence)
 
 
 def _repeats(trial: Trial, cases: Cases, rings: Rings) -> None:
@@ -186,18 +119,8 @@ def _hidden(trial: Trial, cases: Cases, rings: Rings) -> None:
 
 def _other_shapes(trial: Trial, cases: list[Case]) -> None:
     for case in cases:
-        with _where_defined(trial, case.note or case.workload):
+        with trial.where_defined(case.note or case.workload):
             trial.correct(trial.answers.shape(case), blame=_edge)
-
-
-@contextmanager
-def _where_defined(trial: Trial, name: str) -> Iterator[None]:
-    """Skip a case on which the reference itself fails; the verdict names it."""
-    try:
-        yield
-    except ReferenceFailure as failure:
-        skipped = trial.labels.setdefault("reference_undefined", {})
-        skipped[name] = failure.reason
 
 
 def _edge(finding: Finding) -> Finding:
@@ -209,10 +132,10 @@ def _edge(finding: Finding) -> Finding:
 _STAGES: dict[Stage, Callable[[Trial, Cases, Rings], None]] = {
     "smoke": _smoke,
     "declared": _declared,
-    "stability": _stability,
+    "stability": stability.small,
     "repeats": _repeats,
     "edges": _edges,
-    "timed_stability": _timed_stability,
+    "timed_stability": stability.timed,
     "timed_repeats": _timed_repeats,
     "hidden": _hidden,
 }

@@ -20,6 +20,7 @@ from kernelwright.evaluation.arena import Array
 from kernelwright.evaluation.crashes import by_access, cause
 from kernelwright.evaluation.hearing import hear, late
 from kernelwright.evaluation.question import Question
+from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.evaluation.ring import POISONS, Ring
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.evaluation import Check
@@ -33,6 +34,8 @@ CHECK_SECONDS = 300.0
 """What the checks of one candidate may take at one rung, all calls together."""
 WHOLE_SECONDS = 780.0
 """What one candidate may take at one rung, timed calls included; less than its executor waits."""
+WRONG = (Outcome.WRONG_VALUES, Outcome.NOT_FINITE)
+"""Outcomes for which a stage knows a better one, which says why values are wrong."""
 
 
 class Trial:
@@ -77,6 +80,10 @@ class Trial:
         self.worker = worker
         self._bound = None
 
+    def allow(self, seconds: float) -> None:
+        """Give the checks so much from now on at least; calls were timed in between."""
+        self._until = max(self._until, time.monotonic() + seconds)
+
     def load(self, message: dict[str, Any]) -> None:
         """Let the worker load what ``message`` names."""
         self.worker.load(message, self.deadline)
@@ -96,6 +103,15 @@ class Trial:
             self.checks.append(
                 Check(name=name, outcome=outcome, seconds=time.monotonic() - started)
             )
+
+    @contextmanager
+    def where_defined(self, name: str) -> Iterator[None]:
+        """Skip a case on which the reference itself fails; the verdict names it."""
+        try:
+            yield
+        except ReferenceFailure as failure:
+            skipped = self.labels.setdefault("reference_undefined", {})
+            skipped[name] = failure.reason
 
     def bind(self, ring: Ring) -> None:
         """Let the worker's calls go to ``ring``."""

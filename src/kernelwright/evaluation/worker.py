@@ -21,7 +21,7 @@ from kernelwright.evaluation.channel import (
     ChannelMixed,
     ChannelTimeout,
 )
-from kernelwright.evaluation.ending import Process, death
+from kernelwright.evaluation.ending import Process, death, silence
 from kernelwright.evaluation.memory import oom_kills
 from kernelwright.evaluation.report import Ran, refusal
 from kernelwright.evaluation.ring import Ring
@@ -78,7 +78,7 @@ class Worker:
         try:
             self.channel.message(timeout)
         except ChannelTimeout:
-            raise Rejected(self._silence(timeout)) from None
+            raise Rejected(silence(self.process, self.label, timeout)) from None
         except ChannelError as problem:
             raise Rejected(self._death(str(problem))) from None
         self._manners = self.census.manners()
@@ -99,10 +99,8 @@ class Worker:
 
     def bind(self, ring: Ring, timeout: float, more: Mapping[str, Any] | None = None) -> None:
         """Let the worker map what ``ring`` holds and prepare the calls of every slot."""
-        arenas = ring.arenas() if ring.number != self._ring else {}
-        for name, arena in arenas.items():
-            size = {"nbytes": arena.nbytes, "writable": arena.writable, "fences": arena.fences}
-            message = {"do": "open", "arena": name, **size}
+        for name, arena in (ring.arenas() if ring.number != self._ring else {}).items():
+            message = {"do": "open", "arena": name, **arena.wire()}
             self._ask(message, timeout, (arena.descriptor,))
         self._ring = ring.number
         self._ask({"do": "bind", "slots": ring.arguments(), **(more or {})}, timeout)
@@ -185,7 +183,9 @@ class Worker:
             self.channel.raw(GO)
             return self.channel.report(size, max(allowed, 0.0))
         except ChannelTimeout:
-            raise Rejected(self._silence(timeout, whole=allowed < timeout)) from None
+            raise Rejected(
+                silence(self.process, self.label, timeout, whole=allowed < timeout)
+            ) from None
         except ChannelError as problem:
             raise Rejected(self._death(str(problem))) from None
 
@@ -223,7 +223,9 @@ class Worker:
                 self.channel.raw(STAND_DOWN)
             answer = self.channel.ask(message, max(allowed, 0.0), fds)
         except ChannelTimeout:
-            raise Rejected(self._silence(timeout, whole=allowed < timeout)) from None
+            raise Rejected(
+                silence(self.process, self.label, timeout, whole=allowed < timeout)
+            ) from None
         except ChannelMixed:
             raise Rejected(self._forgery()) from None
         except ChannelError as problem:
@@ -232,13 +234,13 @@ class Worker:
             raise Rejected(refusal(self.label, answer))
         return answer
 
-    def _silence(self, seconds: float, *, whole: bool = False) -> Finding:
-        self.process.kill()
-        reason = f"{self.label} did not answer within {seconds:.3g} s"
-        if whole:
-            reason = f"{self.label} took too long, all its calls together"
-        evidence = {"seconds": seconds, "output": self.process.tail()}
-        return Finding(Outcome.TIMEOUT, reason, evidence)
+    def _ask_aside(self, message: dict[str, Any], timeout: float) -> dict[str, Any]:
+        """Ask between two blocks; the time that one thread may need to answer is not late work."""
+        went, began, before = self._went_ns, time.perf_counter_ns(), self.census.cpu_ns()
+        answer = self._ask(message, timeout)
+        used, passed = self.census.cpu_ns() - before, time.perf_counter_ns() - began
+        self._went_ns = went and went + min(max(used, 0), passed)
+        return answer
 
     def _forgery(self) -> Finding:
         self.process.kill()

@@ -23,16 +23,22 @@ class Limits(NamedTuple):
 
 
 _LARGE = {"float16": 8.0, "float8_e4m3fn": 4.0, "float8_e5m2": 8.0}
+_LONE = {
+    "float64": 1024.0, "float16": 128.0, "float8_e4m3fn": 16.0, "float8_e5m2": 32.0,
+}  # fmt: skip
 _OFFSET = {"float64": 1e5, "float32": 1e3, "float16": 32.0, "bfloat16": 16.0}
 _SPECIAL = {"positive_infinity": np.inf, "negative_infinity": -np.inf, "nan": np.nan}
 NON_FINITE = tuple(_SPECIAL)
 INTEGERS = "integers"
 CANCELLING = "cancelling"
-KINDS = (INTEGERS, "large", "tiny", "constant", "offset", CANCELLING, *_SPECIAL)
+OUTLIERS = "outliers"
+KINDS = (INTEGERS, "large", "tiny", "constant", "offset", CANCELLING, OUTLIERS, *_SPECIAL)
 SMALL = 3
 """Largest of the small integers: sums of their products stay exact for a million terms."""
 LEFT_OVER = 2.0**-10
 """What is left of a pair that cancels, in deviations."""
+FEW_ROWS = 4
+"""Rows from which on one of them lies aside as a whole, among outliers."""
 
 
 def kinds(case: Case) -> tuple[str, ...]:
@@ -42,12 +48,17 @@ def kinds(case: Case) -> tuple[str, ...]:
     whole = (INTEGERS,) if floats and all(_whole_range(item) for item in floats) else ()
     if "normal" in drawn:
         victim = _victim(case)
-        narrow = victim is not None and victim.dtype.startswith("float8")
-        beyond = ("offset", CANCELLING, *_SPECIAL) if narrow else ()
+        beyond = ("offset", CANCELLING, *_SPECIAL) if victim and _narrow(victim) else ()
         return (*whole, *(kind for kind in KINDS if kind not in (INTEGERS, *beyond)))
     if "uniform" in drawn:
         return (*whole, "large", "tiny", "constant")
     return ("large", "constant") if "given" in drawn else ()
+
+
+def non_finite(case: Case) -> str | None:
+    """The input that some hostile kinds give infinities and NaN; None where none does."""
+    victim = _victim(case)
+    return victim.name if victim and not _narrow(victim) else None
 
 
 def draw(case: Case, kind: str, seed: int, views: Mapping[str, Array]) -> None:
@@ -58,12 +69,15 @@ def draw(case: Case, kind: str, seed: int, views: Mapping[str, Array]) -> None:
     the smallest normal number. ``constant``: one value, so that a variance vanishes. ``offset``:
     a thousand deviations beside zero, so that a difference of squares cancels. ``cancelling``: each
     row's elements come in pairs of opposite sign, scattered, so that little is left of its sum.
-    ``…infinity`` and ``nan``: a few such elements.
+    ``outliers``: ordinary rows, but half of them hold one or two lone elements of 192 to 256
+    deviations (96 to 128 in float16, 768 to 1024 in float64), and one lies aside as a whole, like
+    ``offset``: a look at some elements does not tell which. ``…infinity`` and ``nan``: a few such
+    elements.
 
     Only the first normal input, by custom the data, is offset, made to cancel, made large or given
-    non-finite elements: an honest product of two large inputs may overflow. Uniform and ``given``
-    inputs go to the ends of their range instead and never turn non-finite. Whether the reference
-    is well defined there is for the oracle to say.
+    outliers or non-finite elements: an honest product of two large inputs may overflow. Uniform and
+    ``given`` inputs go to the ends of their range instead and never turn non-finite. Whether the
+    reference is well defined there is for the oracle to say.
 
     Args:
         case: whose inputs.
@@ -104,20 +118,52 @@ def _harm_normal(item: Shaped, kind: str, random: Generator, view: Array, *, cho
         factor = _LARGE.get(item.dtype, 64.0)
         inputs.store(view, values.mean + random.standard_normal(item.shape) * values.std * factor)
     elif chosen and kind == "offset":
-        far = random.choice((-1, 1)) * _OFFSET.get(item.dtype, 4.0)
+        far = random.choice((-1, 1)) * _offset(item)
         inputs.store(view, values.mean + values.std * (random.standard_normal(item.shape) + far))
     elif chosen and kind == CANCELLING:
         inputs.store(view, _cancelling(item, random) * values.std)
+    elif chosen and kind == OUTLIERS:
+        inputs.store(view, _with_outliers(item, random, np.asarray(view, dtype=np.float64)))
     elif chosen and kind in _SPECIAL:
         size = inputs.size_of(item)
         places = random.choice(size, min(size, max(1, min(8, size // 64))), replace=False)
         view[np.unravel_index(places, item.shape)] = np.asarray(_SPECIAL[kind], dtype=view.dtype)
 
 
+def _offset(item: Shaped) -> float:
+    return _OFFSET.get(item.dtype, 4.0)
+
+
+def _rows(item: Shaped) -> tuple[int, int]:
+    """How many rows a tensor has that is not empty, and how long they are."""
+    extent = item.shape[-1] if item.shape else 1
+    return inputs.size_of(item) // extent, extent
+
+
+def _with_outliers(item: Shaped, random: Generator, ordinary: Array) -> Array:
+    """Ordinary contents with lone large elements in half of the rows, and one row aside.
+
+    Every such row has one above the rest, since that is what overflows an exponential.
+    """
+    rows, extent = _rows(item)
+    mean, std = item.values.mean, item.values.std
+    found = ordinary.reshape(rows, extent)
+    order = random.permutation(rows)
+    aside = order[: 1 if rows >= FEW_ROWS and not _narrow(item) else 0]
+    found[aside] += std * _offset(item) * random.choice((-1, 1), (aside.size, 1))
+    chosen = random.random(rows) < 0.5
+    chosen[order[-1]] = True
+    both = chosen & (random.random(rows) < 0.5)
+    for which, sign in ((both, -1), (chosen, 1)):
+        (at,) = np.nonzero(which)
+        far = std * _LONE.get(item.dtype, 256.0) * random.uniform(0.75, 1, at.size)
+        found[at, random.integers(extent, size=at.size)] = mean + sign * far
+    return found.reshape(item.shape)
+
+
 def _cancelling(item: Shaped, random: Generator) -> Array:
     """Rows of normal values and their opposites, a little apart, in a drawn order."""
-    extent = item.shape[-1] if item.shape else 1
-    rows = inputs.size_of(item) // max(extent, 1)
+    rows, extent = _rows(item)
     pairs = extent // 2
     ahead = random.standard_normal((rows, pairs))
     small = LEFT_OVER * random.standard_normal((rows, extent - pairs))
@@ -151,6 +197,11 @@ def _victim(case: Case) -> Shaped | None:
         if item.values.kind == "normal" and inputs.is_float(item.dtype) and inputs.size_of(item):
             return item
     return None
+
+
+def _narrow(item: Shaped) -> bool:
+    """Whether a type bears neither an offset nor anything that is not finite."""
+    return item.dtype.startswith("float8")
 
 
 def _finfo(view: Array) -> Limits:

@@ -2,6 +2,7 @@
 
 from kernelwright.candidates.notation import Notation
 from kernelwright.records.task import Case, Task
+from kernelwright.tasks import hostile
 
 BITS = {
     "bitwise": "the same bits in every run",
@@ -30,6 +31,7 @@ def notes(task: Task, case: Case, written: Notation) -> list[str]:
             low, high = (f"{v:g}" if isinstance(v, float) else v for v in (values.low, values.high))
             line += f", values from {low} to below {high}"
         lines.append(line)
+    lines += _special(case)
     lines.append(written.in_words(item.dtype for item in (*case.inputs, *case.outputs)))
     derived = {name: kind for name, kind in task.axes.items() if kind not in ("free", "fixed")}
     lines += [f"{name} = {text}" for name, text in derived.items()]
@@ -37,6 +39,17 @@ def notes(task: Task, case: Case, written: Notation) -> list[str]:
     if case.device == "cpu" and "free" in task.axes.values():
         aligned += ", in one check of small shapes only to an element"
     return [*lines, aligned]
+
+
+def _special(case: Case) -> list[str]:
+    """Which input holds infinities and NaN in the checks; none where no input does."""
+    name = hostile.non_finite(case)
+    if name is None:
+        return []
+    return [
+        f"{name} holds infinities and NaN in some checks: they must come out as in the reference",
+        "(a compensated sum, as Kahan's, makes NaN of an infinity)",
+    ]
 
 
 def accuracy(task: Task, case: Case) -> str:

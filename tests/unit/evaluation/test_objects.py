@@ -59,6 +59,9 @@ class Maps(Census):
     def left(self, before, label):
         return None
 
+    def cpu_ns(self):
+        return 0
+
 
 @pytest.fixture
 def load(monkeypatch):

@@ -156,5 +156,19 @@ def test_processor_time_of_a_block_is_read_again_when_the_next_is_asked_for():
     worker._census = SimpleNamespace(cpu_ns=itertools.count(1000, 1000).__next__)
     # Read when armed, at the word, at the report; then when the next is asked for.
     assert [worker.run([0, 1], 1.0).earlier_ns for _ in range(3)] == [0, 2000, 2000]
-    worker._ask({"do": "inspect"}, 1.0)
+    worker._ask({"do": "bind"}, 1.0)
     assert worker.run([0], 1.0).earlier_ns == 0
+
+
+@pytest.mark.parametrize(("answering_ns", "excused_ns"), [(300, 300), (900_000, 5000)])
+def test_an_inspection_is_no_late_work_and_hides_none(monkeypatch, answering_ns, excused_ns):
+    worker, now = Worker(Process(), Line()), itertools.count(0, 5000)
+    times = [10, 20, 30]  # armed, at the word, at the report
+    times += [1000, 1000 + answering_ns, 1_000_000]  # around the inspection, and at the next block
+    worker._census = SimpleNamespace(
+        cpu_ns=iter([*times, 1_000_001, 1_000_002, 1_000_003]).__next__
+    )
+    monkeypatch.setattr(workers.time, "perf_counter_ns", now.__next__)
+    worker.run([0], 1.0)
+    worker._ask_aside({"do": "inspect"}, 1.0)
+    assert worker.run([0], 1.0).earlier_ns == 1_000_000 - 20 - excused_ns

@@ -86,6 +86,7 @@ def test_prototypes_are_exact():
     python = contract.prototype(task, "toy-py", "gpu").splitlines()
     assert python[-1] == "def demo(x, label, y, eps, M, N): ..."
     assert "# label: [M] int64, contiguous, read only, values from 0 to below N" in python
+    assert any(line.startswith("# x holds infinities and NaN in some checks") for line in python)
     assert "uint16_t* x" in contract.prototype(
         make(types={"T": "bfloat16"}, workloads=make().workloads[:1]), "cpp"
     )

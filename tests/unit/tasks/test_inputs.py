@@ -113,6 +113,36 @@ def test_hostile_kinds_are_what_they_are_called():
         assert not np.array_equal(seen(views["x"]), seen(harmed(case, kind, 4)["x"]))
 
 
+@pytest.mark.parametrize(
+    ("dtype", "least", "most"),
+    [("float32", 192, 256), ("float16", 96, 128), ("float64", 768, 1024), ("float8_e5m2", 24, 32)],
+)
+def test_outliers_are_lone_and_the_rows_around_them_ordinary(dtype, least, most):
+    case = case_of(item_of(dtype=dtype, shape=(400, 300)), item_of("w", shape=(300,)))
+    views = harmed(case, "outliers")
+    rows = views["x"].astype(np.float64)
+    aside = np.abs(np.median(rows, axis=1)) > 16
+    assert aside.sum() == (0 if "8" in dtype else 1)
+    lone = np.abs(rows[~aside]) > 20
+    among = lone.sum(axis=1)
+    assert set(among) == {0, 1, 2}
+    assert 0.4 < (among > 0).mean() < 0.6
+    assert least <= np.abs(rows[~aside][lone]).min()
+    assert np.abs(rows[~aside][lone]).max() <= most
+    assert (rows[~aside].max(axis=1)[among > 0] >= least).all()
+    assert 0.7 < rows[~aside][~lone].std() < 1.3
+    assert np.abs(views["w"].astype(np.float64)).max() < 10
+    other = np.abs(harmed(case, "outliers", 4)["x"].astype(np.float64)[~aside]) > 20
+    assert not np.array_equal(lone, other)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (9,), (1, 1), (3, 5), (2, 3, 4)])
+def test_a_tensor_of_few_rows_has_an_outlier_too(shape):
+    views = harmed(case_of(item_of(shape=shape)), "outliers")
+    assert views["x"].max() >= 192
+    assert np.isfinite(views["x"]).all()
+
+
 def test_integers_stay_within_a_range_and_need_two_values():
     case = case_of(Shaped(name="u", shape=(90,), dtype="float32", values=BOUNDED), item_of())
     assert set(np.unique(harmed(case, "integers")["u"])) == {0, 1, 2}
