@@ -26,6 +26,9 @@ from kernelwright.records.task import Task
 LOAD_SECONDS = 120.0
 COMPILE_SECONDS = 300.0
 NAMES = ("loop", "numpy", "eager", "fused", "compile")
+KEPT = {"TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0"}
+"""The framework keeps kernels in its cache, but precompiles headers for them in the temporary
+folder, which is another in each session: seconds for what nobody needs."""
 _PROGRAM = {"loop": "loop", "numpy": "numpy"}
 """Which process runs a baseline; the rest share one that has imported torch, and take turns."""
 
@@ -151,7 +154,7 @@ class Rivals:
                 )
             else:
                 module = "kernelwright.evaluation.oracle.rival"
-                process = Guarded(module, theirs.fileno(), env)
+                process = Guarded(module, theirs.fileno(), env | KEPT)
         except OSError as problem:
             raise scarce(problem) or JudgeError(f"no baseline starts: {problem}") from problem
         finally:

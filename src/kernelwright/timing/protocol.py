@@ -93,8 +93,8 @@ def measure(
         count: how many they shall have.
         go_on: asked before each pair.
         group: number of the place.
-        others: more rivals, each with its own pairs; they run after every pair, in turns, and are
-            paired with the candidate's block in it.
+        others: more rivals, each with its own pairs; they run after every second pair, in turns,
+            and are paired with the candidate's block in it.
     """
     while len(pairs) < count and go_on():
         number = len(pairs)
@@ -105,8 +105,8 @@ def measure(
         else:
             other, mine = rival.block(), candidate.block()
         pairs.add(mine, other, group)
-        for at in range(len(others)):
-            side, more = others[(number + at) % len(others)]
+        for at in range(len(others) if number % 2 == 0 else 0):
+            side, more = others[(number // 2 + at) % len(others)]
             more.add(mine, side.block(), group)
 
 
@@ -143,7 +143,7 @@ def compare(
 
     Args:
         place: gives the sides in fresh processes and buffers: the candidate's, that of the rival
-            to beat, and any others, which take part up to the first look.
+            to beat, and any others, which take part in half of the pairs up to the first look.
         looks: numbers of pairs after which the interval is looked at, ascending.
         noise: the A/A comparison of this session.
         seed: of the bootstrap.
@@ -176,7 +176,7 @@ def compare(
         found = _decided(pairs, looks[0], noise, seed + look)
         if len(pairs) < look or found.decision is not Decision.UNDECIDED or not enough_time():
             break
-    return [found, *(_decided(one, looks[0], noise, seed + looks[0]) for one in more)]
+    return [found, *(_decided(one, looks[0] // 2, noise, seed + looks[0]) for one in more)]
 
 
 def _decided(pairs: Pairs, least: int, noise: Noise, seed: int) -> Compared:
