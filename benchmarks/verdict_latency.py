@@ -65,7 +65,7 @@ def verdict(executor: LocalExecutor, task: Task, one: Candidate, effort: str) ->
     seconds = time.monotonic() - began
     build = draft.build.seconds if draft.build else draft.seconds
     checks = {check.name: check.seconds for check in screen.checks} if screen else {}
-    timing = sum(spent for name, spent in checks.items() if name.startswith("time "))
+    timing = sum(spent for name, spent in checks.items() if name.startswith(("time ", "after ")))
     load = checks.get("load", 0.0)
     stages = sum(checks.values()) - timing - load
     last = screen or draft

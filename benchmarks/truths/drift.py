@@ -75,6 +75,8 @@ class Simulated:
 
     def ready(self) -> None: ...
 
+    def skip(self) -> None: ...
+
     def block(self) -> float:
         return self._mean_us * math.exp(self._machine.slowness())
 

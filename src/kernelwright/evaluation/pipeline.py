@@ -6,7 +6,7 @@ from typing import Any
 
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.devices.roofline import roofline
-from kernelwright.evaluation import stability, stages
+from kernelwright.evaluation import stages
 from kernelwright.evaluation.bench import ANSWER_SECONDS, Bench
 from kernelwright.evaluation.cases import Cases
 from kernelwright.evaluation.compulsory import floor
@@ -56,8 +56,6 @@ def judge(
         with closing(Stopwatch(job, bench, trial, entrant, rival)) as watch:
             for case in _timed(job, bench) if job.plan.looks else ():
                 watch.add(case)
-                if "timed_stability" in job.plan.stages:
-                    stability.afterwards(trial, case, bench.ring(case))
     except Rejected as rejection:
         found = rejection.finding
     finally:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from kernelwright.evaluation.bench import Bench
 from kernelwright.evaluation.clocks import Clocks
+from kernelwright.evaluation.rival_side import of_the_task
 from kernelwright.evaluation.session_controls import asking_us
 from kernelwright.evaluation.sides import CandidateSide, Note, RingSide
 from kernelwright.evaluation.trial import Trial
@@ -57,22 +58,19 @@ class Places:
     def __call__(self) -> list[RingSide]:
         """The next place's sides, the candidate's first; the place before is left.
 
-        The others take part up to the first look: at later places they are missing.
-
         Raises:
             Rejected: the candidate failed a check on leaving, or in its new process.
+            TaskError: a baseline broke.
         """
         if self._side is not None:
             self._move_out()
             self._trial.move(self._settle())
             self._bench.move(self._case)
         self._number += 1
-        secret = self._bench.answers.seed(
-            "pair", self._job.number, self._case.workload, self._baselines[0], self._number
-        )
+        about = (self._job.number, self._case.workload, self._number)
+        secret = self._bench.answers.seed("pair", *about)
         base = self._bench.answers.base(self._case).contents
-        names = self._baselines if self._number <= self.count else self._baselines[:1]
-        rivals = [self._bench.rival_side(name, self._case, secret) for name in names]
+        rivals = [self._rival(name, secret) for name in self._baselines]
         ring = self._bench.ring(self._case)
         self._trial.bind(ring)
         side = CandidateSide(
@@ -82,6 +80,14 @@ class Places:
         inspect(side, self._bench, self._job.plan, self.count, self._trial.note)
         self._side = side
         return [side, *rivals]
+
+    def narrow(self, number: int) -> None:
+        """Leave all rivals but one behind at the places to come."""
+        self._baselines = [self._baselines[number]]
+
+    def _rival(self, name: str, secret: int) -> RingSide:
+        with of_the_task(self._bench.rivals, name):
+            return self._bench.rival_side(name, self._case, secret)
 
     def leave(self) -> None:
         """Make the checks that are due when the last place is left.

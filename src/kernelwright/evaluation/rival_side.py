@@ -26,7 +26,7 @@ class RivalSide(RingSide):
 
     def ready(self) -> None:
         """As for any side; raises as :meth:`block` does."""
-        with self._blamed():
+        with of_the_task(self._rivals, self._name):
             super().ready()
 
     def block(self) -> float:
@@ -36,16 +36,23 @@ class RivalSide(RingSide):
             TaskError: the baseline, which is the task's own code, broke.
             JudgeError: its process answered another question than was asked.
         """
-        with self._blamed():
+        with of_the_task(self._rivals, self._name):
             return super().block()
 
-    @contextmanager
-    def _blamed(self) -> Iterator[None]:
-        try:
-            yield
-        except Rejected as rejection:
-            self._rivals.drop(self._name)
-            raise broken(rejection.finding) from rejection
+
+@contextmanager
+def of_the_task(rivals: Rivals, name: str) -> Iterator[None]:
+    """What breaks in the body is the baseline's, and the candidate that meets it is not judged.
+
+    Raises:
+        TaskError: the baseline, which is the task's own code, broke.
+        JudgeError: its process answered another question than was asked.
+    """
+    try:
+        yield
+    except Rejected as rejection:
+        rivals.drop(name)
+        raise broken(rejection.finding) from rejection
 
 
 def broken(finding: Finding) -> TaskError | JudgeError:

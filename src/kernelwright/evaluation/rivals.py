@@ -6,14 +6,14 @@ reason, never silently dropped.
 
 import contextlib
 import os
+import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from kernelwright import sandbox
 from kernelwright.checks.finding import Rejected
-from kernelwright.errors import JudgeError, scarce
+from kernelwright.errors import JudgeError, KernelwrightError, scarce
 from kernelwright.evaluation import cores
 from kernelwright.evaluation.channel import Channel
 from kernelwright.evaluation.ending import Process
@@ -26,7 +26,7 @@ from kernelwright.records.task import Task
 LOAD_SECONDS = 120.0
 COMPILE_SECONDS = 300.0
 NAMES = ("loop", "numpy", "eager", "fused", "compile")
-KEPT = {"TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0"}
+NO_HEADERS = {"TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0"}
 """The framework keeps kernels in its cache, but precompiles headers for them in the temporary
 folder, which is another in each session: seconds for what nobody needs."""
 _PROGRAM = {"loop": "loop", "numpy": "numpy"}
@@ -87,24 +87,53 @@ class Rivals:
             self._workers[program] = self.start(program)
         worker = self._workers[program]
         if name not in self._bound:
-            with self._spare_beside(program, name):
+            with self._gone_if_dead(name, worker), self._spare_beside(program, name):
                 worker.load(self._message(name), LOAD_SECONDS)
             self._bound[name] = -1
         if self._bound[name] != ring.number:
-            worker.bind(ring, COMPILE_SECONDS, self.called(name))
+            with self._gone_if_dead(name, worker):
+                worker.bind(ring, COMPILE_SECONDS, self.called(name))
             self._bound[name] = ring.number
         return worker
 
     @contextlib.contextmanager
+    def _gone_if_dead(self, name: str, worker: Worker) -> Iterator[None]:
+        """Whoever broke is not asked again, also not as another baseline."""
+        try:
+            yield
+        except Rejected:
+            if worker.process.poll() is not None:
+                self.drop(name)
+            raise
+
+    @contextlib.contextmanager
     def _spare_beside(self, program: str, name: str) -> Iterator[None]:
-        """A second process imports the framework at the same time: that takes seconds."""
+        """A process for a twin imports the framework at the same time: that takes seconds.
+
+        Nobody depends on it: where it fails, the twin starts one of its own.
+        """
         if program != "torch" or self._spared:
             yield
             return
-        self._spare, self._spared = self.start(program), True
-        with ThreadPoolExecutor(1) as beside:
-            beside.submit(self._spare.load, self._message(name), LOAD_SECONDS)
+        self._spared = True
+        with contextlib.suppress(KernelwrightError):
+            self._spare = self.start(program)
+        beside = threading.Thread(target=self._prepare_spare, args=(name,), daemon=True)
+        beside.start()
+        try:
             yield
+        finally:
+            beside.join()
+
+    def _prepare_spare(self, name: str) -> None:
+        spare = self._spare
+        if spare is None:
+            return
+        try:
+            spare.load(self._message(name), LOAD_SECONDS)
+        except Rejected:
+            self._spare = None
+            spare.close()
 
     def called(self, name: str) -> dict[str, str]:
         """What tells a process of several baselines which one is meant."""
@@ -119,12 +148,23 @@ class Rivals:
             worker.close()
 
     def twin(self, name: str, ring: Ring) -> Worker:
-        """A second, separate worker of the same baseline; the caller closes it."""
+        """A second, separate worker of the same baseline; the caller closes it.
+
+        Raises:
+            Rejected: it broke.
+        """
         program = program_of(name)
-        worker = (self._spare if program == "torch" else None) or self.start(program)
-        self._spare = None if worker is self._spare else self._spare
-        worker.load(self._message(name), LOAD_SECONDS)
-        worker.bind(ring, COMPILE_SECONDS)
+        spare, self._spare = self._spare, None
+        if spare is not None and program != "torch":
+            spare.close()
+            spare = None
+        worker = spare or self.start(program)
+        try:
+            worker.load(self._message(name), LOAD_SECONDS)
+            worker.bind(ring, COMPILE_SECONDS)
+        except BaseException:
+            worker.close()
+            raise
         return worker
 
     def start(self, program: str, library: Path | None = None) -> Worker:
@@ -154,14 +194,18 @@ class Rivals:
                 )
             else:
                 module = "kernelwright.evaluation.oracle.rival"
-                process = Guarded(module, theirs.fileno(), env | KEPT)
+                process = Guarded(module, theirs.fileno(), env | NO_HEADERS)
         except OSError as problem:
             raise scarce(problem) or JudgeError(f"no baseline starts: {problem}") from problem
         finally:
             theirs.close()
         worker = Worker(process, ours, f"the baseline ({program})")
-        if program == "loop":
-            worker.ready()
+        try:
+            if program == "loop":
+                worker.ready()
+        except BaseException:
+            worker.close()
+            raise
         return worker
 
     def close(self) -> None:

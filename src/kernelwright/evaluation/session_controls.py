@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from kernelwright.checks.finding import Rejected
-from kernelwright.errors import ControlError
+from kernelwright.errors import ControlError, JudgeError, PrerequisiteError
 from kernelwright.evaluation.clocks import Clocks
 from kernelwright.evaluation.host import Host
 from kernelwright.evaluation.sides import RingSide
@@ -172,7 +172,7 @@ def asking_us(host: Host, nothing: Nothing | None) -> float:
         return 0.0
     try:
         return float(np.median(_blocks_of(host, nothing).excess))
-    except Rejected:
+    except (Rejected, JudgeError, PrerequisiteError):
         return 0.0
 
 

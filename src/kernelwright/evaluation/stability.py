@@ -6,6 +6,7 @@ What they hold is in ``tasks/hostile.py``.
 import math
 import random
 import time
+from collections.abc import Callable
 
 from kernelwright.checks.finding import Finding
 from kernelwright.evaluation.cases import Cases
@@ -60,10 +61,12 @@ def afterwards(trial: Trial, case: Case, ring: Ring) -> None:
     kind = next(iter(_timed_kinds(trial, case)), None)
     if kind is None:
         return
-    with trial.check(f"after {case.workload}"):
+    name = f"{case.workload}, hostile {kind}"
+    with trial.check(f"after {case.workload}"), trial.where_defined(name):
+        question = trial.answers.hostile(case, kind)
         trial.allow(AFTER_SECONDS)
-        with trial.where_defined(f"{case.workload}, hostile {kind}"):
-            trial.correct(trial.answers.hostile(case, kind), ring=ring, blame=_by_state)
+        blame = _by_state if name in trial.stable else _blame(kind)
+        trial.correct(question, ring=ring, blame=blame)
 
 
 def _timed_kinds(trial: Trial, case: Case) -> list[str]:
@@ -78,16 +81,21 @@ def _timed_kinds(trial: Trial, case: Case) -> list[str]:
 
 
 def _hostile(trial: Trial, case: Case, kind: str, rings: Rings, pattern: int | None = None) -> None:
-    with trial.where_defined(f"{case.workload}, hostile {kind}"):
-        question = trial.answers.hostile(case, kind)
-        blame = _same if kind == hostile.INTEGERS else _unstable
-        trial.correct(question, ring=rings(case, sealed=True), blame=blame, pattern=pattern)
+    name = f"{case.workload}, hostile {kind}"
+    with trial.where_defined(name):
+        question, ring = trial.answers.hostile(case, kind), rings(case, sealed=True)
+        trial.correct(question, ring=ring, blame=_blame(kind), pattern=pattern)
+        trial.stable.add(name)
 
 
 def _bytes(case: Case) -> int:
     """Of a question: its inputs, and the answers in float64."""
     inputs = sum(math.prod(item.shape) * edges.ITEM_BYTES[item.dtype] for item in case.inputs)
     return inputs + 8 * sum(math.prod(item.shape) for item in case.outputs) or 1
+
+
+def _blame(kind: str) -> Callable[[Finding], Finding]:
+    return _same if kind == hostile.INTEGERS else _unstable
 
 
 def _same(finding: Finding) -> Finding:
@@ -101,7 +109,7 @@ def _unstable(finding: Finding) -> Finding:
 
 
 def _by_state(finding: Finding) -> Finding:
-    """Wrong after the timed calls, before which questions of that kind were answered right."""
+    """Wrong after the timed calls, before which the same question was answered right."""
     if finding.outcome not in WRONG:
         return finding
     reason = f"wrong on hostile values once its calls had been timed: {finding.reason}"

@@ -1,11 +1,13 @@
 """Times a candidate that is right: against baselines, or against another candidate."""
 
 import time
+from collections.abc import Callable
 
 from kernelwright.checks.finding import Rejected
 from kernelwright.errors import JudgeError
+from kernelwright.evaluation import stability
 from kernelwright.evaluation.bench import Bench
-from kernelwright.evaluation.duel import Duel, Opponent, noises
+from kernelwright.evaluation.duel import Duel, Opponent, blaming_the_rival, noises
 from kernelwright.evaluation.entrant import Entrant
 from kernelwright.evaluation.places import Places
 from kernelwright.evaluation.trial import Trial
@@ -69,6 +71,12 @@ class Stopwatch:
             else:
                 self._against_rival(case, self._opponent)
             self._must_be_possible(case, self.measurements[-1].time_us.median)
+        if "timed_stability" in self._job.plan.stages:
+            stability.afterwards(self._trial, case, self._bench.ring(case))
+            if self._opponent is not None:
+                with blaming_the_rival():
+                    ring = self._bench.ring(case, "rival")
+                    stability.afterwards(self._opponent.trial, case, ring)
 
     def _must_be_possible(self, case: Case, time_us: float) -> None:
         """Below a confirm a time that cannot be is a label, and its candidate's case for one."""
@@ -92,7 +100,7 @@ class Stopwatch:
         if job.plan.all_baselines:
             names += [name for name in bench.times if name != main]
         places = Places(job, bench, self._trial, case, names, self._entrant.settle)
-        self._compared(places, names, bench.noises[main])
+        self._compared(places, names, bench.noises[main], places.narrow)
 
     def _against_rival(self, case: Case, opponent: Opponent) -> None:
         if self._noises is None:
@@ -106,7 +114,13 @@ class Stopwatch:
         }
         self._trial.labels.setdefault("own_margins", margins)
 
-    def _compared(self, places: Places | Duel, names: list[str], noise: Noise) -> Pairs:
+    def _compared(
+        self,
+        places: Places | Duel,
+        names: list[str],
+        noise: Noise,
+        narrow: Callable[[int], None] = lambda number: None,
+    ) -> Pairs:
         """Pair the candidate with ``names`` on one workload; the pairs with the first."""
         deadline = time.monotonic() + COMPARE_SECONDS + MORE_SECONDS * (len(names) - 1)
         found = compare(
@@ -116,6 +130,7 @@ class Stopwatch:
             seed=self._job.seed,
             placements=places.count,
             enough_time=lambda: time.monotonic() < deadline,
+            narrow=narrow,
         )
         places.leave()
         keep = self._job.keep_samples

@@ -66,6 +66,8 @@ class Trial:
         self.checks: list[Check] = []
         self.labels: dict[str, Any] = {}
         self._bound: Ring | None = None
+        self.stable: set[str] = set()
+        """Hostile questions that were answered right."""
         self._right: set[str] = set()
         """Workloads on which a call was right."""
         self._given: dict[tuple[str, bytes], Question] = {}
@@ -132,7 +134,7 @@ class Trial:
     def again(self, ring: Ring, pattern: int) -> None:
         """One more call on what slot 0 holds; raises as :meth:`call` does."""
         if time.monotonic() > self._until:
-            reason = f"the checks took more than {CHECK_SECONDS:.0f} s together"
+            reason = "the checks together took longer than they may"
             raise Rejected(Finding(Outcome.TIMEOUT, reason))
         self.bind(ring)
         ring.poison(0, pattern)

@@ -35,6 +35,9 @@ class Side(Protocol):
         Both sides are asked in turn, so the n-th block of one and of the other are a pair.
         """
 
+    def skip(self) -> None:
+        """Leave out a block that the others run; the next is the n-th for all again."""
+
 
 @dataclass
 class Pairs:
@@ -105,9 +108,12 @@ def measure(
         else:
             other, mine = rival.block(), candidate.block()
         pairs.add(mine, other, group)
-        for at in range(len(others) if number % 2 == 0 else 0):
+        for at in range(len(others)):
             side, more = others[(number // 2 + at) % len(others)]
-            more.add(mine, side.block(), group)
+            if number % 2:
+                side.skip()
+            else:
+                more.add(mine, side.block(), group)
 
 
 def hopeless(pairs: Pairs) -> bool:
@@ -138,24 +144,28 @@ def compare(
     seed: int,
     placements: int = 1,
     enough_time: Callable[[], bool] = lambda: True,
+    narrow: Callable[[int], None] = lambda number: None,
 ) -> list[Compared]:
-    """Pair the candidate with every rival, the first of them until a look decides.
+    """Pair the candidate with every rival, and with the hardest to beat until a look decides.
 
     Args:
         place: gives the sides in fresh processes and buffers: the candidate's, that of the rival
-            to beat, and any others, which take part in half of the pairs up to the first look.
+            that was the hardest to beat so far, and any others. Those take part in half of the
+            pairs up to the first look; the looks after it are for who is the hardest by then.
         looks: numbers of pairs after which the interval is looked at, ascending.
         noise: the A/A comparison of this session.
         seed: of the bootstrap.
         placements: over how many fresh places the pairs of each look are spread; with 1, one
             place serves all looks.
         enough_time: False ends the comparison as it stands, once there are three pairs.
+        narrow: told the number of the one rival that is left for the places after the first look.
 
     Returns:
         For each rival, in the order of the sides.
     """
     (candidate, rival, *others), places = place(), 1
-    pairs, more = Pairs(), [Pairs() for _ in others]
+    all_pairs, hardest = [Pairs() for _ in (rival, *others)], 0
+    pairs, more = all_pairs[0], all_pairs[1:]
 
     def go_on() -> bool:
         lost = hopeless(pairs) and not more  # the others are to be known whatever becomes of it
@@ -169,14 +179,25 @@ def compare(
                     break
                 (candidate, rival, *others), places = place(), places + 1
             count = before + math.ceil((look - before) * (part + 1) / placements)
-            company = list(zip(others, more, strict=True)) if look == looks[0] else []
-            measure(candidate, rival, pairs, count, go_on, places, company)
+            measure(
+                candidate, rival, pairs, count, go_on, places, list(zip(others, more, strict=False))
+            )
             if len(pairs) < count:
                 break
-        found = _decided(pairs, looks[0], noise, seed + look)
-        if len(pairs) < look or found.decision is not Decision.UNDECIDED or not enough_time():
+        if look == looks[0]:
+            found = [_decided(pairs, look, noise, seed + look)]
+            found += [_decided(one, look // 2, noise, seed + look) for one in more]
+        else:
+            found[hardest] = _decided(pairs, looks[0], noise, seed + look)
+        short = len(pairs) < look
+        if more:
+            hardest = min(range(len(found)), key=lambda number: found[number].interval.median)
+            pairs, more = all_pairs[hardest], []
+            rival, others = (rival, *others)[hardest], []
+            narrow(hardest)
+        if short or found[hardest].decision is not Decision.UNDECIDED or not enough_time():
             break
-    return [found, *(_decided(one, looks[0] // 2, noise, seed + looks[0]) for one in more)]
+    return found
 
 
 def _decided(pairs: Pairs, least: int, noise: Noise, seed: int) -> Compared:
@@ -184,7 +205,8 @@ def _decided(pairs: Pairs, least: int, noise: Noise, seed: int) -> Compared:
     interval = pairs.interval(seed)
     margin = noise.margin(len(pairs), len(set(pairs.groups)))
     decision = decide(interval, margin)
-    if len(pairs) < least and decision is not Decision.SLOWER:
+    enough = least if decision is not Decision.SLOWER else LEAST_PAIRS
+    if len(pairs) < enough:
         decision = Decision.UNDECIDED
     return Compared(pairs, interval, decision, margin)
 

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from kernelwright.checks.finding import Finding, Rejected
+from kernelwright.errors import TaskError
 from kernelwright.evaluation.places import Places
 from kernelwright.evaluation.report import Ran
 from kernelwright.evaluation.ring import Inputs, Ring
 from kernelwright.evaluation.sides import CandidateSide, RingSide
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.rung import Rung, RungPlan
+from kernelwright.timing.protocol import Pairs, measure
 from tests.samples import VECTOR as CASE
 
 BASE = {"x": np.random.default_rng(1).standard_normal(64).astype(np.float32)}
@@ -118,10 +120,47 @@ def visit(places):
     return sides
 
 
-def test_all_baselines_take_part_up_to_the_first_look_then_the_one_to_beat(made):
+def test_all_baselines_take_part_until_one_is_left(made):
     places, bench, _ = made("loop", "numpy", "eager", placements=2)
-    assert [len(visit(places)) for _ in range(4)] == [4, 4, 2, 2]
-    assert bench.rivals == 2 * ["loop", "numpy", "eager"] + 2 * ["loop"]
+    assert [len(visit(places)) for _ in range(2)] == [4, 4]
+    places.narrow(1)
+    assert [len(visit(places)) for _ in range(2)] == [2, 2]
+    assert bench.rivals == 2 * ["loop", "numpy", "eager"] + 2 * ["numpy"]
+
+
+def test_whoever_runs_sees_the_contents_of_the_candidates_block(made, monkeypatch):
+    """Also a baseline that takes part in every second pair."""
+    seen, block = [], RingSide.block
+
+    def watched(side):
+        took = block(side)
+        seen.append((len(seen), side.ring.inputs.contents(0)["x"].tobytes(), tuple(side.order)))
+        return took
+
+    places, bench, _ = made("loop", "numpy")
+    ring = bench.ring(CASE, "rival")
+    monkeypatch.setattr(bench, "ring", lambda case, owner="candidate": ring)
+    monkeypatch.setattr(RingSide, "block", watched)
+    monkeypatch.setattr(CandidateSide, "after", lambda side: None)
+    candidate, rival, other = places()
+    measure(candidate, rival, Pairs(), 4, others=[(other, Pairs())])
+    rounds = [seen[0:3], seen[3:5], seen[5:8], seen[8:10]]
+    assert [len({(what, order) for _, what, order in one}) for one in rounds] == [1] * 4
+    assert len({what for _, what, _ in seen}) == 4
+
+
+def test_a_baseline_that_breaks_at_a_place_is_not_the_candidates_fault(made, monkeypatch):
+    places, bench, _ = made()
+    dropped = []
+
+    def breaks(name, case, secret):
+        raise Rejected(Finding(Outcome.CRASHED, "the baseline crashed"))
+
+    monkeypatch.setattr(bench, "rival_side", breaks)
+    monkeypatch.setattr(bench, "rivals", SimpleNamespace(drop=dropped.append))
+    with pytest.raises(TaskError, match="baseline crashed"):
+        places()
+    assert dropped == ["loop"]
 
 
 def test_the_first_place_is_where_the_candidate_is_already(made):

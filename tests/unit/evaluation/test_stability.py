@@ -24,6 +24,7 @@ class Trial:
             seed=lambda *words: seed, hostile=lambda case, kind: (case.workload, kind)
         )
         self.asked, self.allowed, self.outcome = [], 0.0, outcome
+        self.stable = set()
 
     def check(self, name):
         self.name = name
@@ -55,7 +56,8 @@ def timed(trial, case):
     return [kind for _, kind, _, pattern in trial.asked if pattern == POISONS[0]]
 
 
-def test_outliers_come_first_at_the_timed_size_and_the_secret_orders_the_rest():
+def test_outliers_come_first_at_the_timed_size_and_the_secret_orders_the_rest(monkeypatch):
+    monkeypatch.setattr(stability, "TIMED_SECONDS", 3600.0)
     orders = [timed(Trial(seed), LARGE) for seed in range(8)]
     assert {order[0] for order in orders} == {hostile.OUTLIERS}
     assert len({tuple(order) for order in orders}) > 4
@@ -82,7 +84,17 @@ def test_one_question_is_asked_after_the_timed_calls_in_their_buffers():
     ],
 )
 def test_values_that_are_wrong_afterwards_have_an_outcome_of_their_own(seen, said):
+    trial = Trial()
+    timed(trial, LARGE)
+    trial.outcome = seen
     with pytest.raises(Rejected) as rejected:
-        stability.afterwards(Trial(outcome=seen), LARGE, None)
+        stability.afterwards(trial, LARGE, None)
     assert rejected.value.finding.outcome is said
     assert ("had been timed" in rejected.value.finding.reason) == (said is not seen)
+
+
+def test_state_is_blamed_only_where_the_same_question_was_answered_right_before():
+    with pytest.raises(Rejected) as rejected:
+        stability.afterwards(Trial(outcome=Outcome.WRONG_VALUES), LARGE, None)
+    assert rejected.value.finding.outcome is Outcome.NUMERICALLY_UNSTABLE
+    assert "had been timed" not in rejected.value.finding.reason

@@ -80,11 +80,11 @@ def test_whoever_failed_a_confirm_leads_no_more(store, unconfirmed):
     led = unconfirmed.leading.candidate.id
     done = ask(store, unconfirmed, always(outcome=Outcome.WRONG_VALUES, fails_at=Rung.CONFIRM))
     assert not done.run.best
-    assert done.leading is None or done.leading.candidate.id != led
+    assert done.leading is not None
+    assert done.leading.candidate.id != led
     again = Real(cut_off)
-    if done.leading is not None:
-        ask(store, unconfirmed, executor=again)
-        assert again.judged[0][1] == done.leading.candidate.id
+    ask(store, unconfirmed, executor=again)
+    assert again.judged[0][1] == done.leading.candidate.id
 
 
 def test_the_judge_is_asked_for_nothing_but_the_confirm_of_the_leader(store, unconfirmed):

@@ -18,6 +18,9 @@ class Fake:
     def ready(self):
         pass
 
+    def skip(self):
+        pass
+
     def block(self):
         if self.log is not None:
             self.log.append(self.name)
@@ -73,24 +76,27 @@ def test_the_record_keeps_samples_only_on_demand():
 
 def in_company(candidate_us, *rivals_us, looks=(12, 40), **options):
     """Compare with several; their results, and who ran at each place."""
-    logs = []
+    logs, left = [], list(zip("mabd", rivals_us, strict=False))
 
     def place():
         logs.append([])
-        sides = zip("cmabd", (candidate_us, *rivals_us), strict=False)
+        sides = [("c", candidate_us), *left]
         return [
-            Fake(us, noise=0.1, log=logs[-1], seed=100 * len(logs) + ord(name), name=name)
+            Fake(us, noise=0.05, seed=100 * len(logs) + ord(name), log=logs[-1], name=name)
             for name, us in sides
         ]
 
-    found = compare(place, looks=looks, noise=QUIET, seed=7, **options)
-    return found, ["".join(log) for log in logs]
+    def narrow(number):
+        left[:] = [left[number]]
+
+    options = {"looks": looks, "noise": QUIET, "seed": 7, "narrow": narrow} | options
+    return compare(place, **options), ["".join(log) for log in logs]
 
 
 def test_others_take_part_in_half_of_the_pairs_up_to_the_first_look_in_turns():
-    found, logs = in_company(99.0, 100.0, 200.0, 50.0, placements=4)
+    found, logs = in_company(99.0, 100.0, 200.0, 190.0, placements=4)
     assert [len(one.pairs) for one in found] == [40, 6, 6]
-    assert [one.decision for one in found[1:]] == [Decision.FASTER, Decision.SLOWER]
+    assert [one.decision for one in found[1:]] == [Decision.FASTER, Decision.FASTER]
     assert logs[:2] == ["cmab" + "mc" + "cmba", "mc" + "cmab" + "mc"]
     assert [set(log) for log in logs] == [set("cmab")] * 4 + [set("cm")] * 4
 
@@ -103,9 +109,23 @@ def test_others_share_the_candidates_blocks():
 
 
 def test_others_are_known_whatever_becomes_of_the_one_to_beat():
-    found, _ = in_company(1000.0, 100.0, 5000.0)
-    assert [len(one.pairs) for one in found] == [12, 6]
+    found, _ = in_company(1000.0, 100.0, 5000.0, placements=4)
     assert [one.decision for one in found] == [Decision.SLOWER, Decision.FASTER]
+    assert len(found[1].pairs) == 6
+
+
+@pytest.mark.parametrize("placements", [1, 4])
+def test_the_looks_after_the_first_are_for_whoever_is_the_hardest_to_beat_by_then(placements):
+    found, logs = in_company(99.0, 200.0, 100.0, 150.0, placements=placements)
+    assert [len(one.pairs) for one in found] == [12, 40, 6]
+    assert found[0].decision is Decision.FASTER
+    assert set("".join(logs[placements:] if placements > 1 else [logs[0][-8:]])) == set("ca")
+
+
+def test_two_pairs_decide_nothing():
+    calls = iter([True] * 3)
+    found, _ = in_company(100.0, 99.0, 10.0, enough_time=lambda: next(calls, False))
+    assert (len(found[1].pairs), found[1].decision) == (2, Decision.UNDECIDED)
 
 
 def test_placements_that_differ_widen_the_interval():

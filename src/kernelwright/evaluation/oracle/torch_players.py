@@ -85,8 +85,9 @@ class TorchPlayer:
         if shapes in self.known:
             return True
         self._refuse_writers()
-        if self.compiled and len(self.known) % MOST_SHAPES == 0:
+        if self.compiled and len(self.known) in (0, MOST_SHAPES):
             torch._dynamo.reset()
+            self.known.clear()
             # Code for many shapes at once is slower than what its user would get for these.
             self.function = torch.compile(self.plain, dynamic=False)
         self.known.append(shapes)
