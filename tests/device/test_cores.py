@@ -13,9 +13,9 @@ from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.evaluation import cores
 from kernelwright.evaluation.census import Census
 from kernelwright.evaluation.channel import Channel
+from kernelwright.evaluation.environment import environment
 from kernelwright.evaluation.guarded import Guarded
 from kernelwright.evaluation.oracle_client import Oracle
-from kernelwright.evaluation.rivals import environment
 from kernelwright.executors.local import LocalExecutor
 from kernelwright.languages.cpp import Cpp
 from kernelwright.records.outcome import Outcome

@@ -13,8 +13,8 @@ import pytest
 from kernelwright import sandbox
 from kernelwright.checks.finding import Rejected
 from kernelwright.evaluation.channel import Channel
+from kernelwright.evaluation.environment import environment
 from kernelwright.evaluation.python_worker import PythonWorker
-from kernelwright.evaluation.rivals import environment
 from kernelwright.records.outcome import Outcome
 from kernelwright.sandbox.zygote import Zygote
 

@@ -17,10 +17,10 @@ from kernelwright.evaluation import cores
 from kernelwright.evaluation.bench import Bench
 from kernelwright.evaluation.channel import Channel
 from kernelwright.evaluation.entrant import Entrant
+from kernelwright.evaluation.environment import environment
 from kernelwright.evaluation.interface import interface
 from kernelwright.evaluation.library_worker import LibraryWorker
 from kernelwright.evaluation.python_worker import PythonWorker
-from kernelwright.evaluation.rivals import environment
 from kernelwright.evaluation.worker import Worker
 from kernelwright.languages.base import WorkerKind
 from kernelwright.records.candidate import Candidate

@@ -5,7 +5,6 @@ reason, never silently dropped.
 """
 
 import contextlib
-import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from kernelwright.errors import JudgeError, KernelwrightError, scarce
 from kernelwright.evaluation import cores
 from kernelwright.evaluation.channel import Channel
 from kernelwright.evaluation.ending import Process
+from kernelwright.evaluation.environment import NO_HEADERS, environment
 from kernelwright.evaluation.guarded import Guarded
 from kernelwright.evaluation.ring import Ring
 from kernelwright.evaluation.worker import Worker
@@ -26,9 +26,6 @@ from kernelwright.records.task import Task
 LOAD_SECONDS = 120.0
 COMPILE_SECONDS = 300.0
 NAMES = ("loop", "numpy", "eager", "fused", "compile")
-NO_HEADERS = {"TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0"}
-"""The framework keeps kernels in its cache, but precompiles headers for them in the temporary
-folder, which is another in each session: seconds for what nobody needs."""
 _PROGRAM = {"loop": "loop", "numpy": "numpy"}
 """Which process runs a baseline; the rest share one that has imported torch, and take turns."""
 
@@ -227,33 +224,3 @@ def unavailable(rejection: Rejected) -> str:
     if rejection.finding.outcome is Outcome.UNSUPPORTED:
         return rejection.finding.reason.partition(": ")[2] or rejection.finding.reason
     return rejection.finding.reason
-
-
-def environment(threads: int, folder: Path, cache: Path, *, bound: bool = True) -> dict[str, str]:
-    """The whole environment of a worker.
-
-    Threads that wait spin for some ten microseconds, as long as the next parallel region is
-    about to come, then sleep, so that nobody takes a rival's cores.
-
-    Args:
-        threads: how many a kernel gets.
-        folder: where it may write.
-        cache: where what a compiler made is kept.
-        bound: each of OpenMP's threads gets a core of its own, and what they start, theirs.
-    """
-    count = str(threads)
-    places = {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores"} if bound else {}
-    return {
-        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
-        "HOME": str(folder),
-        "TMPDIR": str(folder),
-        "LANG": "C.UTF-8",
-        "OMP_NUM_THREADS": count,
-        "GOMP_SPINCOUNT": "20000",
-        "KMP_BLOCKTIME": "1",
-        "OPENBLAS_NUM_THREADS": count,
-        "OPENBLAS_THREAD_TIMEOUT": "16",  # 2^16 cycles of spinning; by default 2^26
-        "MKL_NUM_THREADS": count,
-        "TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor"),
-        **places,
-    }
