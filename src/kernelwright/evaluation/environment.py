@@ -3,6 +3,14 @@
 import os
 from pathlib import Path
 
+KEEPS_MEMORY = {
+    "GLIBC_TUNABLES": f"glibc.malloc.trim_threshold={1 << 40}:glibc.malloc.mmap_max=0",
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
+    "MALLOC_MMAP_MAX_": "0",
+}
+"""Memory that was freed is kept, by either name of the setting. Whether the system takes it back,
+and hands out other pages that it must clear first, depends on what else was allocated; it comes
+and goes with the buffers, and makes three of a call of a millisecond."""
 NO_HEADERS = {"TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0"}
 """The framework keeps kernels in its cache, but precompiles headers for them in the temporary
 folder, which is another in each session: seconds for what nobody needs."""
@@ -33,6 +41,7 @@ def environment(threads: int, folder: Path, cache: Path, *, bound: bool = True) 
         "OPENBLAS_NUM_THREADS": count,
         "OPENBLAS_THREAD_TIMEOUT": "16",  # 2^16 cycles of spinning; by default 2^26
         "MKL_NUM_THREADS": count,
+        **KEEPS_MEMORY,
         "TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor"),
         **places,
     }
