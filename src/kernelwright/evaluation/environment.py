@@ -10,7 +10,7 @@ KEEPS_MEMORY = {
 }
 """Memory that was freed is kept, by either name of the setting. Whether the system takes it back,
 and hands out other pages that it must clear first, depends on what else was allocated; it comes
-and goes with the buffers, and makes three of a call of a millisecond."""
+and goes with the buffers, and makes a short call several times as long."""
 NO_HEADERS = {"TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0"}
 """The framework keeps kernels in its cache, but precompiles headers for them in the temporary
 folder, which is another in each session: seconds for what nobody needs."""
