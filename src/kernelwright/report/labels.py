@@ -1,6 +1,10 @@
 """What is said beside a number."""
 
+import math
+
 from kernelwright.records.evaluation import QUARANTINED, Evaluation
+from kernelwright.records.outcome import Decision
+from kernelwright.search.score import is_improvement, score, strongest
 
 NAMED = 6
 """Operators of a framework that are named; the rest are counted."""
@@ -16,6 +20,20 @@ def largest_error(evaluation: Evaluation) -> str:
     return (
         f"at most {nearest['share']:.2g} of what is allowed (output {nearest['output']}, "
         f"{where}, worst in elements {first} to {last - 1})"
+    )
+
+
+def unclaimed(evaluation: Evaluation) -> str:
+    """Why a confirm with rows that say *faster* is no improvement; empty where that is not so."""
+    found, rivals = score(evaluation), strongest(evaluation)
+    faster = any(one.decision is Decision.FASTER for one in rivals)
+    if found is None or not faster or is_improvement(evaluation):
+        return ""
+    needed = 1 + max(one.margin for one in rivals)
+    return (
+        f"not claimed: over {rivals[0].baseline}, all workloads together, it is at least "
+        f"{math.exp(found.low):.2f}x, and this machine could make that of a kernel that is no "
+        f"faster; {needed:.2f}x would have to be exceeded"
     )
 
 

@@ -12,7 +12,7 @@ from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Policy
 from kernelwright.records.session_control import SessionControl
 from kernelwright.report import text
-from kernelwright.report.labels import labels, largest_error
+from kernelwright.report.labels import labels, largest_error, unclaimed
 from kernelwright.search.score import strongest
 from kernelwright.search.summary import Audit, RunSummary
 from kernelwright.tasks.notes import BITS
@@ -72,10 +72,13 @@ def paste(summary: RunSummary) -> list[str]:
 
 
 def doubts(summary: RunSummary) -> list[str]:
-    """Why the confirmed number should be measured again."""
-    found = disturbance(summary.confirmed.conditions) if summary.confirmed else ""
+    """What speaks against the confirmed number, and what to do."""
+    if summary.confirmed is None:
+        return []
+    found = disturbance(summary.confirmed.conditions)
     again = f"kernelwright confirm {summary.run.id} measures it again"
-    return [f"{found} while the best was confirmed: {again}"] if found else []
+    busy = f"{found} while the best was confirmed: {again}" if found else ""
+    return list(filter(None, (unclaimed(summary.confirmed), busy)))
 
 
 def strategy(candidate: Candidate, *, short: bool = False) -> str:

@@ -86,6 +86,16 @@ def test_a_run_of_a_language_that_is_gone_can_still_be_shown():
     assert report.paste(found) == []
 
 
+def test_a_faster_that_is_no_improvement_says_what_it_lacks():
+    who = samples.candidate()
+    quiet = samples.comparison(workload="a", ratio=1.3)
+    loud = samples.comparison(workload="b", ratio=1.3).model_copy(update={"margin": 0.4})
+    for rows, said in (((quiet, quiet), False), ((quiet, loud), True)):
+        confirmed = samples.evaluation(who, comparisons=rows)
+        found = report.doubts(dataclasses.replace(samples.summary(), confirmed=confirmed))
+        assert any("1.27x" in line and "1.40x" in line for line in found) == said, found
+
+
 @pytest.mark.parametrize("status", ["no_improvement", "running"])
 @pytest.mark.parametrize("won", [True, False])
 def test_nothing_to_paste_after_a_no_or_while_it_runs(status, won):
