@@ -49,6 +49,14 @@ SIGNATURE = (
     "int64_t M, int64_t N)"
 )
 RIGHT = "honest(x, s, y, q, alpha, M, N);"
+UNSHIFTED = f"""{RIGHT}
+for (int64_t i = 0; i < M; ++i) {{
+  float top = -INFINITY;
+  for (int64_t j = 0; j < N; ++j) top = std::fmax(top, x[i * N + j]);
+  for (int64_t j = 0; j < N; ++j)
+    y[i * N + j] = alpha * (std::exp(x[i * N + j]) / std::exp(top)) + s[i];
+}}"""
+"""Right on ordinary contents, and infinite where an exponential is."""
 
 
 def body(text: str, before: str = "") -> str:

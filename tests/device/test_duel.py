@@ -15,7 +15,7 @@ from kernelwright.records.job import JudgeJob
 from kernelwright.records.outcome import Decision, Outcome
 from kernelwright.records.rung import Rung
 from tests.device import judging
-from tests.device.judging import RIGHT, body
+from tests.device.judging import RIGHT, UNSHIFTED, body
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 
@@ -127,3 +127,11 @@ def test_a_look_without_pairs_times_nothing(executor):
     found = judged(executor, job)
     assert (found.outcome, found.measurements, found.comparisons) == (Outcome.PASSED, (), ())
     assert "declared" in {check.name for check in found.checks}
+
+
+def test_the_rival_too_is_asked_once_its_calls_were_timed(executor):
+    """It is right on what is timed, and nothing else is asked of a rival before."""
+    plan = MEET.model_copy(update={"stages": ("smoke", "declared", "timed_stability")})
+    found = meet(executor, judging.LOOP, body(UNSHIFTED), plan)
+    assert found.outcome is Outcome.NUMERICALLY_UNSTABLE, (found.reason, found.evidence)
+    assert found.evidence["side"] == "rival"

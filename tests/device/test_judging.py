@@ -10,7 +10,7 @@ from kernelwright.executors.local import LocalExecutor
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.rung import Rung
 from tests.device import judging
-from tests.device.judging import RIGHT, body
+from tests.device.judging import RIGHT, UNSHIFTED, body
 
 
 @pytest.fixture(scope="module")
@@ -58,13 +58,6 @@ def test_confirm_compares_with_every_baseline_that_can_be_had(court):
     assert found.evidence["same_binary_as_first_build"] is True
 
 
-UNSHIFTED = f"""{RIGHT}
-for (int64_t i = 0; i < M; ++i) {{
-  float top = -INFINITY;
-  for (int64_t j = 0; j < N; ++j) top = std::fmax(top, x[i * N + j]);
-  for (int64_t j = 0; j < N; ++j)
-    y[i * N + j] = alpha * (std::exp(x[i * N + j]) / std::exp(top)) + s[i];
-}}"""
 REMEMBERS = f"""{RIGHT}
 static float* kept = nullptr;
 if (N == 512 && kept) memcpy(y, kept, 4 * M * N);
