@@ -33,6 +33,7 @@ from kernelwright.evaluation.channel import Channel, ChannelError
 from kernelwright.evaluation.entrant import Entrant
 from kernelwright.evaluation.entrants import Entrants
 from kernelwright.evaluation.flush import Flush
+from kernelwright.evaluation.leaving import leave_on_sigterm, stay
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.rivals import Rivals
 from kernelwright.records.candidate import Candidate
@@ -217,7 +218,7 @@ def main() -> None:
     library.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     # The stronger signal: a stopped process does not act on another.
     library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    leave_on_sigterm()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     channel, folder = Channel.from_fd(int(sys.argv[1])), Path(sys.argv[2])
     folder.chmod(0o755)  # workers are other users
@@ -226,7 +227,7 @@ def main() -> None:
     try:
         serve(channel, verifier)
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        stay()
         with contextlib.suppress(KernelwrightError):
             verifier.close()
 
