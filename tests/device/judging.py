@@ -141,6 +141,7 @@ class Court:
         sandbox: Literal["auto", "require", "off"] = "auto",
         against: str = "",
         language: str = "cpp",
+        time_s: float | None = None,
     ):
         """The evaluation of one source at one rung."""
         self.number += 1
@@ -153,6 +154,7 @@ class Court:
             threads=2,
             sandbox=sandbox,
             against=against,
+            time_s=time_s,
         )
         self.executor.submit(job)
         completion = self.executor.wait(120)

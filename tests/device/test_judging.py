@@ -7,7 +7,7 @@ import pytest
 from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.errors import PrerequisiteError, UserError
 from kernelwright.executors.local import LocalExecutor
-from kernelwright.records.outcome import Outcome
+from kernelwright.records.outcome import Decision, Outcome
 from kernelwright.records.rung import Rung
 from tests.device import judging
 from tests.device.judging import RIGHT, UNSHIFTED, body
@@ -56,6 +56,16 @@ def test_confirm_compares_with_every_baseline_that_can_be_had(court):
     named = {one.baseline for one in found.comparisons} | set(found.evidence["missing_baselines"])
     assert named == {"loop", "numpy", "eager", "fused", "compile"}
     assert found.evidence["same_binary_as_first_build"] is True
+
+
+@pytest.mark.parametrize("plan", [judging.FULL, judging.CONFIRM])
+def test_a_look_whose_time_is_over_decides_nothing_and_passes_its_checks(court, plan):
+    found = court.judge(judging.LOOP, plan, time_s=0.0)
+    assert found.outcome is Outcome.PASSED, (found.reason, found.evidence)
+    assert {one.name for one in found.checks} >= {"smoke", "edges", "timed_stability"}
+    for one in found.comparisons:
+        assert one.pairs < plan.looks[0]
+        assert one.decision in (Decision.UNDECIDED, Decision.SLOWER)  # a few pairs decide no more
 
 
 REMEMBERS = f"""{RIGHT}

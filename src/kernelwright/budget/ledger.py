@@ -10,7 +10,7 @@ from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.run import Spent
 from kernelwright.records.rung import Rung
 
-CONFIRM_LOOKS = 4.0
+CONFIRM_LOOKS = 2.5
 """How many full looks a confirm takes besides opening: more baselines, in several places."""
 SAFETY = 1.5
 """A job is expected to take this many times the mean of its rung: means are exceeded."""

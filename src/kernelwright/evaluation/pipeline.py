@@ -1,5 +1,6 @@
 """Judge one built candidate at one rung: checks in order, then time; the first finding ends it."""
 
+import math
 import time
 from contextlib import closing
 from typing import Any
@@ -53,9 +54,11 @@ def judge(
         cases = _cases(job, bench)
         for stage in job.plan.stages:
             stages.run(stage, trial, cases, bench.private)
-        with closing(Stopwatch(job, bench, trial, entrant, rival)) as watch:
-            for case in _timed(job, bench) if job.plan.looks else ():
-                watch.add(case)
+        until = started + (math.inf if job.time_s is None else job.time_s)
+        with closing(Stopwatch(job, bench, trial, entrant, rival, until)) as watch:
+            timed = _timed(job, bench) if job.plan.looks else []
+            for number, case in enumerate(timed):
+                watch.add(case, len(timed) - number)
     except Rejected as rejection:
         found = rejection.finding
     finally:

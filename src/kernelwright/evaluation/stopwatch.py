@@ -1,5 +1,6 @@
 """Times a candidate that is right: against baselines, or against another candidate."""
 
+import math
 import time
 from collections.abc import Callable
 
@@ -22,6 +23,8 @@ from kernelwright.timing.statistics import Noise, summarize
 COMPARE_SECONDS = 20.0
 MORE_SECONDS = 5.0
 """For each baseline that is not the one to beat."""
+TIMING_SHARE = 0.8
+"""Of the time that a job has left; what follows the timing takes some too."""
 
 
 class Stopwatch:
@@ -33,6 +36,7 @@ class Stopwatch:
         trial: the candidate, judged right.
         entrant: the same, for fresh processes.
         rival: another candidate in the place of the baselines, if there is one.
+        until: when an answer is wanted, by the monotonic clock.
 
     Raises:
         Rejected: the rival cannot be loaded.
@@ -45,23 +49,31 @@ class Stopwatch:
         trial: Trial,
         entrant: Entrant,
         rival: Entrant | None,
+        until: float = math.inf,
     ) -> None:
+        self._until = until
         self._job = job
         self._bench = bench
         self._trial = trial
         self._entrant = entrant
         self._opponent = Opponent(job, bench, rival) if rival else None
+        self._share_s = math.inf
         self._noises: tuple[Noise, Noise] | None = None
         """Of the candidate and of the rival."""
         self.measurements: list[Measurement] = []
         self.comparisons: list[Comparison] = []
 
-    def add(self, case: Case) -> None:
+    def add(self, case: Case, left: int = 1) -> None:
         """Time one workload.
+
+        Args:
+            case: what is timed.
+            left: how many are to share the time that is left, this one among them.
 
         Raises:
             Rejected: a check on the timed calls failed.
         """
+        self._share_s = TIMING_SHARE * (self._until - time.monotonic()) / left
         if self._opponent is not None and self._noises is None:
             with self._trial.check("against itself"):
                 self._noises = noises(self._bench, self._entrant, self._opponent.entrant)
@@ -122,7 +134,8 @@ class Stopwatch:
         narrow: Callable[[int], None] = lambda number: None,
     ) -> Pairs:
         """Pair the candidate with ``names`` on one workload; the pairs with the first."""
-        deadline = time.monotonic() + COMPARE_SECONDS + MORE_SECONDS * (len(names) - 1)
+        most_s = COMPARE_SECONDS + MORE_SECONDS * (len(names) - 1)
+        deadline = time.monotonic() + min(most_s, self._share_s)
         found = compare(
             places,
             looks=self._job.plan.looks,

@@ -28,6 +28,8 @@ class JudgeJob(Record):
     """Baseline to compare with; empty: the session's strongest."""
     rival: Candidate | None = None
     """Another candidate, known to be right, that is timed in the place of a baseline."""
+    time_s: float | None = None
+    """Wall seconds in which an answer is wanted: timing ends early, as undecided if it must."""
 
 
 class Completion(Record):

@@ -120,7 +120,7 @@ class Live:
         for name, queue in self._queues.items():
             while queue and self._free[name]:
                 self._free[name] -= 1
-                self._executor.submit(queue.popleft())
+                self._executor.submit(self._in_time(queue.popleft()))
 
     def next(self) -> Completed | Deadline:
         """Wait for an answer, or for the end of the wall budget."""
@@ -134,6 +134,12 @@ class Live:
             if answer is not None:
                 self._free[self._lanes.pop(answer.number)] += 1
                 return Completed(answer.number, answer.evaluation, self._now())
+
+    def _in_time(self, job: JudgeJob) -> JudgeJob:
+        """A confirm knows how much is left: undecided is more than nothing."""
+        if self._limits.wall_s is None or job.plan.rung is not Rung.CONFIRM:
+            return job
+        return job.model_copy(update={"time_s": max(0.0, self._limits.wall_s - self._now())})
 
     def _now(self) -> float:
         return self._base_s + self._clock() - self._began

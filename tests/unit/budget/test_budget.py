@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelwright.budget.ledger import SAFETY, Ledger
+from kernelwright.budget.ledger import CONFIRM_LOOKS, SAFETY, Ledger
 from kernelwright.budget.limits import MOST_RESERVED, Limits
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.outcome import Outcome
@@ -118,7 +118,7 @@ def test_with_somebody_to_confirm_more_than_half_is_kept_for_it():
     books.reopened(0.0, confirm_s=30.0)
     books.claim(1, Rung.FULL)
     books.complete(1, look(Rung.FULL, 2.0), wall_s=2.0)
-    expected = 30.0 + 4 * 2.0
+    expected = 30.0 + CONFIRM_LOOKS * 2.0
     assert books.estimate(Rung.CONFIRM, 1.0) == expected
     assert books.estimate(Rung.CONFIRM) == SAFETY * expected
     books.wall_s = 60.0 - expected - books.estimate(Rung.FULL) + 0.1

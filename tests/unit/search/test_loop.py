@@ -161,7 +161,7 @@ class Confirming(SimulatedExecutor):
 
 
 def test_a_short_run_keeps_the_time_that_its_confirm_is_expected_to_take(run):
-    seconds = {Rung.FULL: 2.0, Rung.CONFIRM: 32.0}
+    seconds = {Rung.FULL: 2.0, Rung.CONFIRM: 29.0}
     executor = Confirming(lambda one: Truth(smooth_truth(one).speedup, seconds=seconds))
     summary = run(executor=executor, minutes=1)
     assert summary.confirmed is not None
