@@ -43,7 +43,7 @@ def run_text(summary: RunSummary) -> str:
         beside = [*map(_earlier, summary.earlier), *map(_audited, summary.audits)]
         parts.append("\n".join([evidence(summary.confirmed), *beside]))
     elif summary.counts.by_outcome:
-        parts.append(_outcomes(summary))
+        parts.append("\n\n".join(filter(None, (_outcomes(summary), _rejected(summary)))))
     parts.append(_costs(summary))
     return "\n\n".join(filter(None, parts))
 
@@ -69,6 +69,14 @@ def paste(summary: RunSummary) -> list[str]:
         name = summary.task.name + notation(summary.best.language).endings[0]
         return [f"kernelwright ship {summary.run.id} --as file --to {name}"]
     return list(filter(None, [summary.way_on()]))
+
+
+def look_closer(summary: RunSummary) -> str:
+    """The command that shows why candidates failed, where none passed; empty if there is none."""
+    ended = summary.run.status in ("no_improvement", "budget")
+    if summary.rejection is None or not ended:
+        return ""
+    return summary.rejection.again(summary.task.name)
 
 
 def doubts(summary: RunSummary) -> list[str]:
@@ -222,6 +230,15 @@ def _outcomes(summary: RunSummary) -> str:
         ((name, count) for name, count in rows.items() if count), key=lambda one: -one[1]
     )
     return text.table(("outcome", "candidates"), found, right=" r")
+
+
+def _rejected(summary: RunSummary) -> str:
+    """Why candidates failed, by the commonest example, where none passed a timed look."""
+    if summary.rejection is None:
+        return ""
+    look = summary.rejection.look
+    why = ": ".join(filter(None, (look.outcome.value, look.reason)))
+    return text.labelled("rejected", f"{why} ({look.candidate}, at {look.rung.word})")
 
 
 def _costs(summary: RunSummary) -> str:

@@ -15,6 +15,7 @@ from kernelwright.records.sensitivity import Policy, policy_of
 from kernelwright.records.task import Task
 from kernelwright.search.inputs import whole_budget
 from kernelwright.search.leading import Leading, leader
+from kernelwright.search.rejected import Rejection, commonest
 from kernelwright.search.score import score
 from kernelwright.store.rows import readable
 from kernelwright.store.step import Event, StoredEvaluation
@@ -83,6 +84,8 @@ class RunSummary:
     """Audits of ``best``, oldest first."""
     leading: Leading | None = None
     """Who leads while nobody is confirmed."""
+    rejection: Rejection | None = None
+    """Why candidates failed, where none passed a timed look."""
 
     def way_on(self) -> str:
         """The command that lets the run go on; empty where nothing was left undone."""
@@ -148,8 +151,19 @@ def summarise(store: Store, run_id: str) -> RunSummary:
         earlier=confirms[:-1],
         audits=_audits(run, events),
         leading=Leading(store.candidate(run.id, leads[0]), leads[1]) if leads else None,
+        rejection=_rejection(store, run, evaluations),
         rival=rival,
     )
+
+
+def _rejection(store: Store, run: Run, looks: Sequence[StoredEvaluation]) -> Rejection | None:
+    look = commonest(looks)
+    if look is None:
+        return None
+    who = store.candidate(run.id, look.candidate)
+    started = [store.candidate(run.id, one) for one in run.spec.start]
+    own = any((one.language, one.source) == (who.language, who.source) for one in started)
+    return Rejection(who, look, who.origin if own else "")
 
 
 def _audits(run: Run, events: Sequence[Event]) -> tuple[Audit, ...]:

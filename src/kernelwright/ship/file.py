@@ -40,6 +40,10 @@ def winner(summary: RunSummary) -> tuple[Candidate, Evaluation]:
     won = summary.run.status in ("improved", "nothing_left_to_win")
     if not won or summary.best is None or summary.confirmed is None:
         otherwise = "give it more time: optimize --effort thorough"
+        if summary.rejection:
+            shows = f"kernelwright runs show {summary.run.id}"
+            otherwise = summary.rejection.again(summary.task.name) or f"{shows} says of what kind"
+            otherwise = f"every candidate was rejected: {otherwise}"
         if summary.run.status == "running":
             otherwise = f"kernelwright runs show {summary.run.id} says how far it is"
         raise UsageError(

@@ -159,7 +159,8 @@ class RunAnswer(base.Answer):
         again = [f"hint: {line}" for line in report.doubts(self._summary)]
         if self.leading and self.leading.source_path:
             again.append(f"hint: who leads, not confirmed, is kept in {self.leading.source_path}")
-        return [*again, *(f"next: {line}" for line in self.next)]
+        closer = report.look_closer(self._summary)
+        return [*again, *(f"next: {line}" for line in filter(None, (closer, *self.next)))]
 
 
 def _best(summary: RunSummary) -> Best | None:
