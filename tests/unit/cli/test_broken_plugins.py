@@ -11,7 +11,7 @@ from kernelwright.cli.main import main
 KINDS = ("languages", "formats", "proposers", "parents", "executors", "exporters")
 BODY = {
     "import": "raise RuntimeError('boom at import')",
-    "init": "class Part:\n    def __init__(self, *a, **k):\n        raise RuntimeError('boom in init')",
+    "init": "def Part(*a, **k):\n    raise RuntimeError('boom in init')",
     "module": "import no_such_package_anywhere",
 }
 
