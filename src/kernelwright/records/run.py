@@ -71,3 +71,8 @@ class Run(Record):
     created: str
     """In UTC, as fine as the clock is: runs are ordered by it."""
     notes: dict[str, Any] = {}
+
+
+def is_won(run: Run) -> bool:
+    """Whether its best is a confirmed winner, and not merely the closest."""
+    return run.status in ("improved", "nothing_left_to_win")

@@ -13,6 +13,7 @@ from kernelwright.records.sensitivity import Policy
 from kernelwright.records.session_control import SessionControl
 from kernelwright.report import text
 from kernelwright.report.labels import labels, largest_error, unclaimed
+from kernelwright.report.rejected import rejected
 from kernelwright.search.score import strongest
 from kernelwright.search.summary import Audit, RunSummary
 from kernelwright.tasks.notes import BITS
@@ -43,7 +44,7 @@ def run_text(summary: RunSummary) -> str:
         beside = [*map(_earlier, summary.earlier), *map(_audited, summary.audits)]
         parts.append("\n".join([evidence(summary.confirmed), *beside]))
     elif summary.counts.by_outcome:
-        parts.append(_outcomes(summary))
+        parts.append("\n\n".join(filter(None, (_outcomes(summary), rejected(summary)))))
     parts.append(_costs(summary))
     return "\n\n".join(filter(None, parts))
 

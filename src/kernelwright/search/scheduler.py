@@ -181,7 +181,7 @@ class Scheduler:
                 continue
             if self.course.searching and not self.claims:
                 spent = self.limits.refusal(self.ledger, self.plans, self._people.built)
-                self.course.end(spent, "everything was tried")
+                self.course.end(spent, self._people.left_undone())
             elif not self.course.searching and not self.ledger.looks_in_flight():
                 self._finish(self.course.reason)
             else:

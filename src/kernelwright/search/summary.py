@@ -9,12 +9,13 @@ from kernelwright.candidates.settle import best_file, leading_file
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Session
-from kernelwright.records.run import Budget, Run, Spent
+from kernelwright.records.run import Budget, Run, Spent, is_won
 from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Policy, policy_of
 from kernelwright.records.task import Task
 from kernelwright.search.inputs import whole_budget
 from kernelwright.search.leading import Leading, leader
+from kernelwright.search.rejected import Rejection, commonest
 from kernelwright.search.score import score
 from kernelwright.store.rows import readable
 from kernelwright.store.step import Event, StoredEvaluation
@@ -83,6 +84,8 @@ class RunSummary:
     """Audits of ``best``, oldest first."""
     leading: Leading | None = None
     """Who leads while nobody is confirmed."""
+    rejection: Rejection | None = None
+    """Why candidates failed, where none passed a timed look."""
 
     def way_on(self) -> str:
         """The command that lets the run go on; empty where nothing was left undone."""
@@ -100,9 +103,9 @@ class RunSummary:
         return " ".join(words)
 
     def sources(self) -> dict[str, str]:
-        """Text by file name: the best, or else who leads, in a file that says so."""
+        """Text by file name: the best, or who came closest or leads, in a file that says so."""
         if self.best:
-            return dict([best_file(self.best)])
+            return dict([best_file(self.best, "best" if is_won(self.run) else "closest")])
         return dict([leading_file(self.leading.candidate, self.run.id)]) if self.leading else {}
 
     rival: str = ""
@@ -148,8 +151,19 @@ def summarise(store: Store, run_id: str) -> RunSummary:
         earlier=confirms[:-1],
         audits=_audits(run, events),
         leading=Leading(store.candidate(run.id, leads[0]), leads[1]) if leads else None,
+        rejection=_rejection(store, run, evaluations),
         rival=rival,
     )
+
+
+def _rejection(store: Store, run: Run, looks: Sequence[StoredEvaluation]) -> Rejection | None:
+    look = commonest(looks)
+    if look is None:
+        return None
+    who = store.candidate(run.id, look.candidate)
+    started = [store.candidate(run.id, one) for one in run.spec.start]
+    own = any((one.language, one.source) == (who.language, who.source) for one in started)
+    return Rejection(who, look, who.origin if own else "")
 
 
 def _audits(run: Run, events: Sequence[Event]) -> tuple[Audit, ...]:
