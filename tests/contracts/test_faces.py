@@ -17,7 +17,7 @@ VERBS = pytest.mark.parametrize("verb", table.VERBS, ids=lambda verb: verb.name)
 FOLDER = Path(inspect.getfile(table)).parent
 NO_VERB = {
     "__init__", "agreement", "audit_answer", "base", "claim", "compare_answer", "entrants",
-    "evaluation_answer", "isolation", "machine", "rows", "run_answer", "sensitivity",
+    "evaluation_answer", "foreign", "isolation", "machine", "rows", "run_answer", "sensitivity",
     "setup", "table", "tuning",
 }  # fmt: skip
 BY_HAND = {"optimize", "evaluate", "resume"}

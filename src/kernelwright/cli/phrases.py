@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Session
+from kernelwright.records.measurement import hardest_first
 from kernelwright.records.run import Run
 from kernelwright.report import summary as report
 from kernelwright.report import text
@@ -30,8 +31,8 @@ def leads(candidate: Candidate, look: Evaluation) -> str:
 
 
 def against(look: Evaluation) -> str:
-    """The first comparison of a look, with its rival and interval; empty if there is none."""
-    for one in look.comparisons[:1]:
+    """Ratio and interval over the strongest rival; empty if there is none."""
+    for one in hardest_first(look.comparisons)[:1]:
         ratio = text.ratio(one.ratio, one.low, one.high)
         return f"{ratio} against {one.baseline} on {one.workload}"
     return ""

@@ -1,5 +1,8 @@
 """Times and what they were compared with."""
 
+import math
+from collections.abc import Iterable
+
 from kernelwright.records.base import Record
 from kernelwright.records.outcome import Decision
 
@@ -47,6 +50,20 @@ class Comparison(Record):
     """Paired log-ratios; kept by landscapes, dropped elsewhere."""
     groups: tuple[int, ...] = ()
     """Place that each sample comes from; kept with them."""
+
+
+def hardest_first(found: Iterable[Comparison]) -> tuple[Comparison, ...]:
+    """Comparisons by baseline, that which is hardest to beat first, by the mean of log-ratios.
+
+    Within a baseline their order is kept.
+    """
+    by_name: dict[str, list[Comparison]] = {}
+    for one in found:
+        by_name.setdefault(one.baseline, []).append(one)
+    ordered = sorted(
+        by_name.values(), key=lambda rows: sum(math.log(one.ratio) for one in rows) / len(rows)
+    )
+    return tuple(one for rows in ordered for one in rows)
 
 
 class Roofline(Record):

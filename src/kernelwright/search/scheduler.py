@@ -45,7 +45,7 @@ class Scheduler:
         self._run = run
         self.plans = {plan.rung: plan for plan in map(RungPlan.model_validate, run.notes["plans"])}
         timed = [rung for rung in self.plans if Rung.DRAFT < rung < Rung.CONFIRM]
-        parents = plugins.load("parents", spec.parents)(spec.seed)
+        parents = plugins.make("parents", spec.parents, spec.seed)
         self.standings = Standings(
             Ladder(timed, rungs.ETA), parents, spec.target, confirms=Rung.CONFIRM in self.plans
         )

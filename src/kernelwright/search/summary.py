@@ -9,7 +9,7 @@ from kernelwright.candidates.settle import best_file, leading_file
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Session
-from kernelwright.records.run import Budget, Run, Spent
+from kernelwright.records.run import Budget, Run, Spent, is_won
 from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Policy, policy_of
 from kernelwright.records.task import Task
@@ -103,9 +103,9 @@ class RunSummary:
         return " ".join(words)
 
     def sources(self) -> dict[str, str]:
-        """Text by file name: the best, or else who leads, in a file that says so."""
+        """Text by file name: the best, or who came closest or leads, in a file that says so."""
         if self.best:
-            return dict([best_file(self.best)])
+            return dict([best_file(self.best, "best" if is_won(self.run) else "closest")])
         return dict([leading_file(self.leading.candidate, self.run.id)]) if self.leading else {}
 
     rival: str = ""

@@ -11,6 +11,7 @@ from kernelwright.devices.disturbance import disturbance
 from kernelwright.errors import UsageError
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
+from kernelwright.records.run import is_won
 from kernelwright.search.summary import RunSummary
 from kernelwright.ship import python
 from kernelwright.ship.header import untuned, without_header
@@ -37,8 +38,7 @@ def winner(summary: RunSummary) -> tuple[Candidate, Evaluation]:
     Raises:
         UsageError: there is none; says what to do.
     """
-    won = summary.run.status in ("improved", "nothing_left_to_win")
-    if not won or summary.best is None or summary.confirmed is None:
+    if not is_won(summary.run) or summary.best is None or summary.confirmed is None:
         otherwise = "give it more time: optimize --effort thorough"
         if summary.rejection:
             shows = f"kernelwright runs show {summary.run.id}"

@@ -146,7 +146,7 @@ def _remember(settings: Settings, answer: Answer) -> bool:
         ),
     }
     try:
-        with setup.store(settings) as store:
+        with setup.store(settings, new=False) as store:
             remember_audit(store, answer.run, told)
     except (StoreError, UsageError):  # it cannot be written, or somebody has taken the run up
         return False

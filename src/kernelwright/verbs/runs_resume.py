@@ -35,7 +35,7 @@ def run(request: Request, *, observer: Observer | None = None) -> Answer:
     settings = request.settings()
     more = Budget(minutes=request.minutes, evaluations=request.evaluations)
     given = more if more != Budget() else None
-    with setup.store(settings) as store:
+    with setup.store(settings, new=False) as store:
         found = store.run(request.run)
         executor = setup.executor_of(found, settings)
         with setup.resumable(store, found.id):

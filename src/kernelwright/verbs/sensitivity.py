@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 def known(settings: Settings, task: Task) -> Sensitivity | None:
     """What was seen of ``task`` before, or None."""
     try:
-        with setup.store(settings) as store:
+        with setup.store(settings, writable=False) as store:
             return store.sensitivity(content_hash(task))
     except UserError as problem:
         _log.info("the controls of %s are run anew: %s", task.name, problem.message)
@@ -31,6 +31,8 @@ def known(settings: Settings, task: Task) -> Sensitivity | None:
 def keep(settings: Settings, task: Task, found: Sensitivity) -> str:
     """Keep what was seen of ``task``; why it could not be kept, or an empty text."""
     try:
+        with setup.store(settings, writable=False):
+            pass  # a file that was emptied is refused, not made a store
         with setup.store(settings) as store:
             Writer(store).put_sensitivity(content_hash(task), found)
     except UserError as problem:

@@ -480,7 +480,12 @@ def test_api_evaluate(folder):
 
 
 def test_a_run_of_rejections_says_why_and_how_to_look_closer(folder, capsys):
-    assert main("optimize twice --start bad.cpp --proposer tune --evaluations 9".split()) == 3
+    assert (
+        main(
+            ["optimize", "twice", "--start", "bad.cpp", "--proposer", "tune", "--evaluations", "9"]
+        )
+        == 3
+    )
     out, err = capsys.readouterr()
     assert "everything was tried" not in out
     words = " ".join(out.split())
