@@ -222,12 +222,14 @@ def test_a_ratio_that_is_not_the_quotient_of_the_two_times_says_why(baseline_us,
 def test_a_roof_that_is_exceeded_is_explained():
     for fraction, explained in ((0.9, False), (1.47, True)):
         roof = Roofline(floor_us=228.0, fraction=fraction, bound="bandwidth")
-        said = report.evidence(samples.evaluation().model_copy(update={"roofline": roof}))
+        confirm = samples.summary().confirmed
+        said = report.evidence(confirm.model_copy(update={"roofline": roof}))
         assert ("measured too low" in " ".join(said.split())) is explained
 
 
 def test_undecided_is_not_called_no_improvement_without_a_word():
-    found = samples.summary("no_improvement", won=False)
+    run = samples.summary("no_improvement", won=False).run
+    found = dataclasses.replace(samples.summary(), run=run)
     undecided = [one.model_copy(update={"decision": Decision.UNDECIDED})
                  for one in found.confirmed.comparisons]  # fmt: skip
     confirm = found.confirmed.model_copy(update={"comparisons": tuple(undecided)})
