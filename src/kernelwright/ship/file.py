@@ -84,9 +84,11 @@ def proof(confirmed: Evaluation) -> list[str]:
 
 
 def circumstances(confirmed: Evaluation) -> list[str]:
-    """Which baselines could not be had, and whether the machine was busy: a line each."""
+    """Missing baselines, controls that did not hold, whether the machine was busy: a line each."""
     missing = confirmed.evidence.get("missing_baselines", {})
     lines = [f"Not compared with {name}: {reason}" for name, reason in missing.items()]
+    failed = [one for one in confirmed.controls if one.verdict != "held"]
+    lines += [f"Control not held, {one.name}: {one.said}" for one in failed]
     if confirmed.conditions is None:
         return [*lines, "Whether the machine was busy meanwhile is not known"]
     busy = disturbance(confirmed.conditions)

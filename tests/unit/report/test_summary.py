@@ -6,11 +6,13 @@ import re
 import pytest
 
 from kernelwright.records.evaluation import Sandbox
+from kernelwright.records.measurement import Roofline
 from kernelwright.records.outcome import Decision
 from kernelwright.records.run import Budget, Run
 from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Tolerance
 from kernelwright.report import summary as report
+from kernelwright.report.standing import STATUS, status
 from kernelwright.search.summary import Counts
 from tests import samples
 
@@ -159,7 +161,7 @@ def test_sections_without_content_leave_no_gap():
 
 
 def test_every_status_has_words():
-    assert set(report.STATUS) == set(Run.model_fields["status"].annotation.__args__)
+    assert set(STATUS) == set(Run.model_fields["status"].annotation.__args__)
 
 
 def test_a_slower_rival_says_so():
@@ -215,3 +217,23 @@ def test_what_the_judge_showed_reads_one_way_only():
 def test_a_ratio_that_is_not_the_quotient_of_the_two_times_says_why(baseline_us, said):
     one = samples.comparison().model_copy(update={"baseline_us": baseline_us})
     assert ("median of ratios of pairs" in report.comparisons([one])) == said
+
+
+def test_a_roof_that_is_exceeded_is_explained():
+    for fraction, explained in ((0.9, False), (1.47, True)):
+        roof = Roofline(floor_us=228.0, fraction=fraction, bound="bandwidth")
+        confirm = samples.summary().confirmed
+        said = report.evidence(confirm.model_copy(update={"roofline": roof}))
+        assert ("measured too low" in " ".join(said.split())) is explained
+
+
+def test_undecided_is_not_called_no_improvement_without_a_word():
+    run = samples.summary("no_improvement", won=False).run
+    found = dataclasses.replace(samples.summary(), run=run)
+    undecided = [one.model_copy(update={"decision": Decision.UNDECIDED})
+                 for one in found.confirmed.comparisons]  # fmt: skip
+    confirm = found.confirmed.model_copy(update={"comparisons": tuple(undecided)})
+    assert "(undecided)" in status(dataclasses.replace(found, confirmed=confirm))
+    slower = [one.model_copy(update={"decision": Decision.SLOWER}) for one in undecided]
+    confirm = found.confirmed.model_copy(update={"comparisons": tuple(slower)})
+    assert "(undecided)" not in status(dataclasses.replace(found, confirmed=confirm))
