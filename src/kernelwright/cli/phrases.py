@@ -9,15 +9,13 @@ from kernelwright.records.measurement import hardest_first
 from kernelwright.records.run import Run
 from kernelwright.report import summary as report
 from kernelwright.report import text
+from kernelwright.report.rivals import absent, to_beat
 
 
 def begun(run: Run, session: Session) -> Iterator[str]:
     """Which run it is, and what there is to beat."""
-    rivals = ", ".join(one.name for one in session.baselines if not one.missing)
-    yield f"run {run.id}: to beat: {rivals}; the strongest is {session.strongest}"
-    for one in session.baselines:
-        if one.missing:
-            yield f"without {one.name}: {one.missing}"
+    yield f"run {run.id}: to beat: {to_beat(session)}"
+    yield from (f"without {one}" for one in absent(session))
 
 
 def name(candidate: Candidate) -> str:

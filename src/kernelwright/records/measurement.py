@@ -74,3 +74,5 @@ class Roofline(Record):
     """floor_us divided by the measured time: 1 means at the roof."""
     bound: str
     """``bandwidth`` or ``rate``."""
+    operations_known: bool = True
+    """Whether the task says how many; else only its bytes make the floor."""

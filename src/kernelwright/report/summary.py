@@ -13,6 +13,7 @@ from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Policy
 from kernelwright.records.session_control import SessionControl
 from kernelwright.report import text
+from kernelwright.report.isolation import isolation, unbuilt
 from kernelwright.report.labels import labels, largest_error, unclaimed
 from kernelwright.report.rejected import rejected
 from kernelwright.report.standing import audited, earlier, status
@@ -125,19 +126,19 @@ def evidence(evaluation: Evaluation, *, checks: bool = True) -> str:
         roof = evaluation.roofline
         beyond = f"; {BEYOND[roof.bound]}" if roof.fraction > EXCEEDED else ""
         said = f"{roof.fraction:.0%} of what {roof.bound} allows"
-        lines.append(
-            text.labelled("roofline", f"{said} (floor {text.duration(roof.floor_us)}){beyond}")
-        )
+        unknown = "" if roof.operations_known else "; operations unknown"
+        floor = f"floor {text.duration(roof.floor_us)}{unknown}"
+        lines.append(text.labelled("roofline", f"{said} ({floor}){beyond}"))
     if checks and evaluation.checks:
         names = _once(one.name for one in evaluation.checks)
         lines.append(text.labelled("checked", ", ".join(names)))
-    if evaluation.sandbox.active or evaluation.sandbox.unavailable:
-        lines.append(text.labelled("isolation", ", ".join(evaluation.sandbox.active) or "none"))
-    lines += [text.labelled("lacking", layer) for layer in evaluation.sandbox.unavailable]
+    if not unbuilt(evaluation):
+        lines += isolation(evaluation.sandbox)
     if evaluation.passed and (busy := disturbance(evaluation.conditions)):
         lines.append(text.labelled("busy", f"{busy} while this was measured"))
     if evaluation.controls:
-        lines.append(text.labelled("controls", controls(evaluation.controls)))
+        decides = "; a row is decided by its own margin" if evaluation.comparisons else ""
+        lines.append(text.labelled("controls", controls(evaluation.controls) + decides))
     missing = evaluation.evidence.get("missing_baselines", {}) if evaluation.passed else {}
     lines += [f"without    {name}: {reason}" for name, reason in missing.items()]
     if error := largest_error(evaluation):

@@ -500,3 +500,9 @@ def test_a_run_of_rejections_says_why_and_how_to_look_closer(folder, capsys):
     assert code == 2
     assert "more time" not in shipped["hint"]
     assert "kernelwright evaluate TASK bad.cpp" in shipped["hint"]
+
+
+def test_comparisons_of_a_run_say_what_they_rest_on(run, capsys):
+    (row, *_) = said(capsys, "runs show latest")[1]["best"]["comparisons"]
+    assert (row["margin"], row["pairs"]) == (0.01, 100)
+    assert (row["candidate_us"], row["baseline_us"]) == (50.0, 100.0)

@@ -9,6 +9,7 @@ from kernelwright.records.evaluation import Sandbox
 from kernelwright.records.measurement import Roofline
 from kernelwright.records.outcome import Decision
 from kernelwright.records.run import Budget, Run
+from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Tolerance
 from kernelwright.report import summary as report
@@ -35,7 +36,7 @@ def test_evidence_is_shown():
     text = report.run_text(samples.summary())
     assert "80% of what bandwidth allows (floor 40 µs)" in text
     assert "static, smoke" in text
-    assert "isolation  rlimits, landlock\nlacking    pid namespace" in text
+    assert "isolation  2 of 3 layers\nlacking    pid namespace" in text
     assert "draws random numbers" in text
     assert "plain loop THREADS=2" in text
     assert "cpu: Test 9000, 2 threads" in text
@@ -146,7 +147,10 @@ def test_lines_of_evidence_fit_a_terminal():
     lines = report.evidence(found).splitlines()
     assert max(map(len, lines)) <= 80
     said = " ".join("\n".join(lines).split())
-    assert f"isolation {', '.join(layers)} lacking hidden_memory: not in this kernel" in said
+    assert "isolation 11 of 12 layers lacking hidden_memory: not in this kernel" in said
+    whole = found.model_copy(update={"sandbox": Sandbox(active=layers)})
+    assert "isolation  all 11 layers (names with --json)" in report.evidence(whole)
+    assert "isolation" not in report.evidence(samples.rejected(samples.candidate(), Rung.DRAFT))
 
 
 def test_the_confirmed_candidate_of_a_no_is_not_called_the_best():
@@ -237,3 +241,18 @@ def test_undecided_is_not_called_no_improvement_without_a_word():
     slower = [one.model_copy(update={"decision": Decision.SLOWER}) for one in undecided]
     confirm = found.confirmed.model_copy(update={"comparisons": tuple(slower)})
     assert "(undecided)" not in status(dataclasses.replace(found, confirmed=confirm))
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_floor_of_bytes_alone_says_so(known):
+    roof = Roofline(floor_us=3.0, fraction=0.01, bound="bandwidth", operations_known=known)
+    found = samples.evaluation(samples.candidate()).model_copy(update={"roofline": roof})
+    assert ("operations unknown" in report.evidence(found)) is not known
+
+
+def test_the_line_of_controls_says_which_margin_decides():
+    found = samples.evaluation(samples.candidate())
+    said = " ".join(report.evidence(found).split())
+    assert "a row is decided by its own margin" in said
+    untimed = found.model_copy(update={"comparisons": ()})
+    assert "own margin" not in " ".join(report.evidence(untimed).split())
