@@ -1,5 +1,6 @@
 """What came out of a run, computed from the store alone, so that it can be asked again any time."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from kernelwright.records.run import Budget, Run, Spent, is_won
 from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Policy, policy_of
 from kernelwright.records.task import Task
+from kernelwright.search import outlook
 from kernelwright.search.inputs import whole_budget
 from kernelwright.search.leading import Leading, leader
 from kernelwright.search.rejected import Rejection, commonest
@@ -21,7 +23,7 @@ from kernelwright.store.rows import readable
 from kernelwright.store.step import Event, StoredEvaluation
 from kernelwright.store.store import Store
 
-LEAST_MINUTES = 1.0
+LEAST_MINUTES = 1
 """What opening a device again and one confirm take, with something to spare."""
 
 
@@ -84,6 +86,8 @@ class RunSummary:
     """Audits of ``best``, oldest first."""
     leading: Leading | None = None
     """Who leads while nobody is confirmed."""
+    needed_s: float = 0.0
+    """Seconds that a confirmed number is expected to take still, where the budget ended first."""
     rejection: Rejection | None = None
     """Why candidates failed, where none passed a timed look."""
 
@@ -94,10 +98,9 @@ class RunSummary:
             return command
         if self.run.status != "budget":
             return ""
-        # As much as there was, or what it takes at least: nobody knows before one was made.
         words = [command]
         if self.budget.minutes is not None:
-            words.append(f"--minutes {max(self.budget.minutes, LEAST_MINUTES):g}")
+            words.append(f"--minutes {max(math.ceil(self.needed_s / 60), LEAST_MINUTES)}")
         if self.budget.evaluations is not None:
             words.append(f"--evaluations {max(self.budget.evaluations, Rung.CONFIRM)}")
         return " ".join(words)
@@ -151,9 +154,24 @@ def summarise(store: Store, run_id: str) -> RunSummary:
         earlier=confirms[:-1],
         audits=_audits(run, events),
         leading=Leading(store.candidate(run.id, leads[0]), leads[1]) if leads else None,
+        needed_s=_needed_s(store, run, events, evaluations, leads[1] if leads else None),
         rejection=_rejection(store, run, evaluations),
         rival=rival,
     )
+
+
+def _needed_s(
+    store: Store,
+    run: Run,
+    events: Sequence[Event],
+    looks: Sequence[StoredEvaluation],
+    passed: Rung | None,
+) -> float:
+    if run.status != "budget":
+        return 0.0
+    with readable(f"what run {run.id} took"):
+        needed = outlook.path(run, passed)
+        return outlook.seconds(needed, run, events, looks, store.claims(run.id))
 
 
 def _rejection(store: Store, run: Run, looks: Sequence[StoredEvaluation]) -> Rejection | None:

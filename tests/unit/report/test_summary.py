@@ -108,15 +108,15 @@ def test_nothing_to_paste_after_a_no_or_while_it_runs(status, won):
 @pytest.mark.parametrize(
     ("budget", "words"),
     [
-        (Budget(minutes=1.5), "--minutes 1.5"),
-        (Budget(minutes=0.2), "--minutes 1"),
+        (Budget(minutes=1.5), "--minutes 3"),
+        (Budget(minutes=0.2), "--minutes 3"),
         (Budget(evaluations=20), "--evaluations 20"),
         (Budget(evaluations=2), "--evaluations 4"),
-        (Budget(minutes=3, evaluations=9), "--minutes 3 --evaluations 9"),
+        (Budget(minutes=9, evaluations=9), "--minutes 3 --evaluations 9"),
     ],
 )
 def test_a_run_without_a_confirmed_number_says_how_to_get_one(budget, words):
-    summary = samples.summary("budget", won=False, budget=budget)
+    summary = samples.summary("budget", won=False, budget=budget, needed_s=121.0)
     assert report.paste(summary) == [f"kernelwright runs resume r-20260101-abcd {words}"]
 
 
