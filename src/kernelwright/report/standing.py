@@ -1,5 +1,6 @@
 """Where a run stands, and what was said of it before, a line each."""
 
+from kernelwright.devices.disturbance import disturbance
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.outcome import Decision
 from kernelwright.report import text
@@ -14,17 +15,29 @@ STATUS = {
     "budget": "out of budget, nothing is confirmed",
     "interrupted": "interrupted",
 }
+WIDE = "the intervals of its confirm reach across the margin"
 
 
 def status(summary: RunSummary) -> str:
-    """The outcome and why the run ended; undecided is no answer about the kernel."""
+    """The outcome and why the run ended; undecided is no answer about the kernel.
+
+    Where every row is undecided, why it is counts, not why the search was over.
+    """
     said, confirm = STATUS[summary.run.status], summary.confirmed
-    rows = strongest(confirm) if confirm else ()
-    if summary.run.status == "no_improvement" and any(
-        one.decision is Decision.UNDECIDED for one in rows
-    ):
+    if summary.run.status != "no_improvement" or confirm is None:
+        return ": ".join(filter(None, (said, summary.reason)))
+    if any(one.decision is Decision.UNDECIDED for one in strongest(confirm)):
         said += " shown (undecided)"
-    return ": ".join(filter(None, (said, summary.reason)))
+    return ": ".join(filter(None, (said, _doubt(confirm) or summary.reason)))
+
+
+def _doubt(confirm: Evaluation) -> str:
+    """Why a confirm decides nothing at all; empty where it decides something."""
+    rows = confirm.comparisons
+    if not rows or any(one.decision is not Decision.UNDECIDED for one in rows):
+        return ""
+    busy = disturbance(confirm.conditions)
+    return f"{busy} while it was confirmed" if busy else WIDE
 
 
 def earlier(confirm: Evaluation) -> str:

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from kernelwright.records.conditions import Conditions
 from kernelwright.records.evaluation import Sandbox
 from kernelwright.records.measurement import Roofline
 from kernelwright.records.outcome import Decision
@@ -256,3 +257,18 @@ def test_the_line_of_controls_says_which_margin_decides():
     assert "a row is decided by its own margin" in said
     untimed = found.model_copy(update={"comparisons": ()})
     assert "own margin" not in " ".join(report.evidence(untimed).split())
+
+
+@pytest.mark.parametrize(
+    ("others", "why"), [(3.1, "other processes used 3.1 cores while"), (0.0, "across the margin")]
+)
+def test_an_undecided_confirm_says_what_it_lacked_not_why_the_search_was_over(others, why):
+    run = samples.summary("no_improvement", won=False).run
+    rows = [samples.comparison(decision=Decision.UNDECIDED)]
+    quiet = Conditions(seconds=1.0, load_before=0.0, load_after=0.0, others=others)
+    confirm = samples.evaluation(samples.candidate(), comparisons=rows)
+    confirm = confirm.model_copy(update={"conditions": quiet})
+    found = dataclasses.replace(samples.summary(), run=run, confirmed=confirm)
+    assert status(found).startswith("no improvement shown (undecided): ")
+    assert why in status(found)
+    assert found.reason not in status(found)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernelwright.errors import PrerequisiteError, UsageError
+from kernelwright.records.outcome import Outcome
 from kernelwright.records.run import Budget
 from kernelwright.records.rung import Rung
 from kernelwright.search import outlook
@@ -273,3 +274,26 @@ def test_who_was_never_looked_at_in_full_needs_more_time_than_who_was(store):
     assert screened > full > 0
     assert outlook.path(part.run, None)[0] is Rung.SMOKE
     assert outlook.path(part.run, Rung.FULL) == (Rung.CONFIRM,)
+
+
+@pytest.mark.parametrize("more", [{}, {"minutes": 2}])
+@pytest.mark.parametrize("speedup", [0.8, 1.5])
+def test_a_run_with_nothing_left_says_what_would_help_and_not_more_budget(store, more, speedup):
+    done = begin(store, Real(lambda one: Truth(speedup=speedup)), minutes=9, proposers=())
+    with pytest.raises(UsageError, match="finished, and not for want of budget") as caught:
+        go_on(store, done, **more)
+    hint = caught.value.hint
+    assert "runs resume" not in hint
+    assert "--start" in hint
+    assert (f"kernelwright confirm {done.run.id}" in hint) is (speedup < 1)
+    assert ("from its winner" in hint) is (speedup > 1)
+    assert store.owner(done.run.id) == ("", 0.0)
+
+
+def test_where_nobody_passed_no_confirm_is_proposed(store):
+    wrong = lambda one: Truth(outcome=Outcome.WRONG_VALUES, fails_at=Rung.SMOKE)  # noqa: E731
+    done = begin(store, Real(wrong), minutes=9)
+    with pytest.raises(UsageError, match="no candidate passed") as caught:
+        go_on(store, done)
+    assert "nothing left to try" in caught.value.hint
+    assert "confirm" not in caught.value.hint
