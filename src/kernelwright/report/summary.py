@@ -176,7 +176,7 @@ def _head(summary: RunSummary) -> str:
     lines = [
         ("run", summary.run.id),
         ("task", " – ".join(filter(None, (summary.task.name, summary.task.summary)))),
-        ("device", f"{device or spec.device}, {spec.threads} threads"),
+        ("device", f"{device or spec.device}, {text.count(spec.threads, 'thread')}"),
         ("status", status(summary)),
     ]
     if summary.session and summary.rival not in ("", summary.session.strongest):
@@ -219,7 +219,8 @@ def _costs(summary: RunSummary) -> str:
     table = text.table(("rung", "looks", "device s", "share"), rows, right=" rrr") if rows else ""
     line = (
         f"spent      {spent.wall_s:.0f} s, {spent.device_s:.0f} s of them on the device; "
-        f"{counts.drafted} candidates, {counts.built} built, {counts.measured} measured"
+        f"{text.count(counts.drafted, 'candidate')}, {counts.built} built, "
+        f"{counts.measured} measured"
     )
     if counts.copied:
         line += f", {counts.copied} not measured again (same binary as another)"

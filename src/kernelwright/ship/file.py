@@ -113,7 +113,8 @@ def comment(summary: RunSummary, sign: str = "//", name: str = "") -> str:
         *circumstances(confirmed),
     ]
     if device:
-        lines.append(f"Measured on {device}, {summary.run.spec.threads} threads")
+        threads = summary.run.spec.threads
+        lines.append(f"Measured on {device}, {threads} thread{'' if threads == 1 else 's'}")
     if confirmed.build and confirmed.build.compiler:
         what = "Compiler" if notation(best.language).like_c else "With"
         lines.append(f"{what}: {confirmed.build.compiler}")

@@ -87,13 +87,13 @@ class Plan(base.Answer):
     def text(self) -> str:
         """A table of what would be done."""
         minutes = "no limit" if self.minutes is None else f"{self.minutes:g} minutes of wall time"
-        looks = "" if self.evaluations is None else f", {self.evaluations} looks"
+        looks = "" if self.evaluations is None else f", {text.count(self.evaluations, 'look')}"
         return text.table(
             ("what", "value"),
             [
                 ("task", self.task),
                 ("workloads", ", ".join(self.workloads)),
-                ("device", f"{self.device}, {self.threads} threads"),
+                ("device", f"{self.device}, {text.count(self.threads, 'thread')}"),
                 ("languages", ", ".join(self.language)),
                 ("proposers", ", ".join(self.proposer)),
                 ("start from", ", ".join(self.start) or "nothing of yours"),

@@ -115,10 +115,10 @@ def check_threads(settings: Settings) -> None:
     Raises:
         UsageError: there are more.
     """
-    if settings.cores > detect.cores():
+    if settings.cores > (cores := detect.cores()):
         raise UsageError(
-            f"{settings.cores} threads on {detect.cores()} cores would measure the scheduler",
-            hint=f"--threads {detect.cores()}",
+            f"more threads ({settings.cores}) than cores ({cores}) would measure the scheduler",
+            hint=f"--threads {cores}",
         )
 
 
@@ -132,7 +132,7 @@ def executor_of(run: Run, settings: Settings) -> Executor:
     spec = run.spec
     if spec.threads > detect.cores():
         raise UsageError(
-            f"run {run.id} began with {spec.threads} threads; here are {detect.cores()} cores",
+            f"run {run.id} began with more threads ({spec.threads}) than cores here ({detect.cores()})",
             hint="do this on a machine that has as many",
         )
     names = ("threads", "sandbox", "compiler", "seed")
