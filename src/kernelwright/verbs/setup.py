@@ -132,7 +132,7 @@ def executor_of(run: Run, settings: Settings) -> Executor:
     spec = run.spec
     if spec.threads > detect.cores():
         raise UsageError(
-            f"run {run.id} began with more threads ({spec.threads}) than cores here ({detect.cores()})",
+            f"run {run.id} has more threads ({spec.threads}) than cores here ({detect.cores()})",
             hint="do this on a machine that has as many",
         )
     names = ("threads", "sandbox", "compiler", "seed")
