@@ -15,25 +15,10 @@ HERE = Path(__file__).parent
 KINDS = ("unit", "device", "e2e", "exploits", "contracts", "golden", "gpu")
 # Tests that time kernels must not run beside each other.
 HOLDS_A_DEVICE = frozenset({"device", "e2e", "exploits", "gpu"})
-# These build kernels, call them or ask the oracle, and never time anything or judge by a time:
-# beside the others they are right as well, and the device is not kept waiting.
+# These never time anything or judge by a time, and take little of a core: beside the others they
+# are right as well, and the device is not kept waiting.
 NEVER_TIMES = frozenset(
-    f"tests/{file}.py"
-    for file in (
-        "device/test_answers",
-        "device/test_cpp",
-        "device/test_experts",
-        "device/test_guards",
-        "device/test_oracle",
-        "device/test_oracle_rival",
-        "device/test_oracle_serial",
-        "device/test_oracle_torch",
-        "device/test_sandbox",
-        "device/test_sensing",
-        "device/test_ship",
-        "device/test_zygote",
-        "e2e/test_bad_inputs",
-    )
+    f"tests/{file}.py" for file in ("device/test_answers", "device/test_guards")
 )
 COUNT_DEVICES = """
 import ctypes, sys

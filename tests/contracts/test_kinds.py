@@ -83,14 +83,14 @@ def test_tests_that_hold_a_device_share_a_worker(project):
 
 def test_what_never_times_runs_beside_the_device(project):
     text = "".join(f"def test_{n}(): pass\n" for n in range(8))
-    for name in ("device/test_many.py", "device/test_cpp.py", "unit/test_many.py"):
+    for name in ("device/test_many.py", "device/test_guards.py", "unit/test_many.py"):
         add(project, name, text)
     done = run(project, "-v", "-n", "2")
     workers = defaultdict(set)
     for worker, file in re.findall(r"\[(gw\d)\] .* tests/(\w+/\w+)\.py", done.stdout):
         workers[file].add(worker)
     assert len(workers["device/test_many"]) == 1
-    assert workers["device/test_cpp"].isdisjoint(workers["device/test_many"])
+    assert workers["device/test_guards"].isdisjoint(workers["device/test_many"])
 
 
 @pytest.mark.parametrize("file", sorted(NEVER_TIMES))

@@ -157,7 +157,7 @@ def test_mistakes_are_named(cpp, source, outcome, reason):
     [
         ("int scale(float*) { return 0; }", 'extern "C"'),
         ("namespace a { int scale(float*) { return 0; } }", 'extern "C"'),
-        ('extern "C" int scalee() { return 0; }', "did you mean 'scalee'?"),
+        ('extern "C" int scalee() { return 0; }', "it exports 'scalee': rename that to 'scale'"),
         ('extern "C" int rmsnorm() { return 0; }', "exports rmsnorm: is it a kernel of another"),
         ('static int scale() { return 0; }\nextern "C" int other() { return scale(); }', "static"),
     ],
