@@ -149,7 +149,9 @@ def map_handle(handle: Any, size: int, ordinal: int = 0, writable: bool = True) 
     access.location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
     access.location.id = ordinal
     access.flags = (
-        flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE if writable else flags.CU_MEM_ACCESS_FLAGS_PROT_READ
+        flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+        if writable
+        else flags.CU_MEM_ACCESS_FLAGS_PROT_READ
     )
     address = call(driver.cuMemAddressReserve(size, 0, 0, 0))
     call(driver.cuMemMap(address, size, 0, handle, 0))

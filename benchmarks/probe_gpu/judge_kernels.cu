@@ -13,6 +13,7 @@ struct Report {
   u64 wrong;      // elements outside the tolerance, or not finite
   u64 poisoned;   // elements that still hold the poison
   u64 touched;    // input elements that differ from their seed
+  u64 outside;    // guard words behind the output that were written
   float worst;    // largest error, in tolerances
   u32 first;      // lowest position that is wrong, 0xffffffff if none
 };
@@ -38,15 +39,18 @@ __device__ __forceinline__ u16 to_bf16(float x) {
 }
 __device__ __forceinline__ float from_bf16(u16 x) { return __uint_as_float((u32)x << 16); }
 
-__device__ __forceinline__ void note(Report* report, float error, bool untouched, u32 position) {
-  // NaN fails the comparison and counts as wrong.
+// Notes one element; returns its error, NaN as a huge one. NaN fails the comparison: wrong.
+__device__ __forceinline__ float note(Report* report, float error, bool untouched, u32 position) {
   if (untouched) atomicAdd(&report->poisoned, 1ull);
-  if (!(error <= 1.0f)) {
-    atomicAdd(&report->wrong, 1ull);
-    atomicMin(&report->first, position);
-    error = error == error ? error : 3.0e38f;
-  }
-  if (error > 0.5f) atomicMax((int*)&report->worst, __float_as_int(error));
+  if (error <= 1.0f) return error;
+  atomicAdd(&report->wrong, 1ull);
+  atomicMin(&report->first, position);
+  return error == error ? error : 3.0e38f;
+}
+
+// Positive floats order like their bits.
+__device__ __forceinline__ void keep_worst(Report* report, float worst) {
+  if (worst > report->worst) atomicMax((int*)&report->worst, __float_as_int(worst));
 }
 
 // ---------------------------------------------------------------- contents
@@ -115,12 +119,14 @@ extern "C" __global__ void check_softmax(
   double sum = 0;
   for (u32 c = threadIdx.x; c < columns; c += blockDim.x) sum += exp((double)(row[c] - highest));
   sum = block_sum(sum);
+  float worst = 0;
   for (u32 c = threadIdx.x; c < columns; c += blockDim.x) {
     const double exact = exp((double)(row[c] - highest)) / sum;
     const u16 got = output[base + c];
     const double error = fabs(from_bf16(got) - exact) / (exact * (1.0 / 64.0));
-    note(report, (float)error, got == poison, (u32)(base + c));
+    worst = fmaxf(worst, note(report, (float)error, got == poison, (u32)(base + c)));
   }
+  keep_worst(report, worst);
   if (touched) atomicAdd(&report->touched, (u64)touched);
 }
 
@@ -144,7 +150,8 @@ extern "C" __global__ void check_row_sum(
   if (threadIdx.x) return;
   const float got = output[blockIdx.x];
   const bool untouched = __float_as_uint(got) == __float_as_uint(poison);
-  note(report, (float)(fabs(got - sum) / (magnitude / 1048576.0)), untouched, blockIdx.x);
+  const float error = (float)(fabs(got - sum) / (magnitude / 1048576.0));
+  keep_worst(report, note(report, error, untouched, blockIdx.x));
 }
 
 // A matrix product is checked at positions drawn after the calls: one warp a position. `input`
@@ -175,7 +182,14 @@ extern "C" __global__ void check_matmul(
   if (touched) atomicAdd(&report->touched, (u64)touched);
   const u16 got = output[(u64)row * n + column];
   const double room = fabs(sum) / 128.0 + sqrt(squares) / 128.0;
-  note(report, (float)(fabs(from_bf16(got) - sum) / room), got == poison, row * n + column);
+  const float error = (float)(fabs(from_bf16(got) - sum) / room);
+  keep_worst(report, note(report, error, got == poison, row * n + column));
+}
+
+// Words behind an output that no candidate may write.
+extern "C" __global__ void check_guard(const u32* guard, u32 words, u32 word, Report* report) {
+  for (u32 i = threadIdx.x; i < words; i += blockDim.x)
+    if (guard[i] != word) atomicAdd(&report->outside, 1ull);
 }
 
 // ---------------------------------------------------------------- the queue

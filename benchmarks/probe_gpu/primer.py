@@ -11,4 +11,4 @@ def add_kernel(x, count, BLOCK: tl.constexpr):
 
 
 def add_one(x):
-    add_kernel[(x.numel() // 1024,)](x, x.numel(), BLOCK=1024)
+    add_kernel[(1,)](x, x.shape[0], BLOCK=1024)

@@ -9,15 +9,18 @@ measured (device, driver, versions, command, commit) and rows. Seconds, unless a
 import json
 import os
 import platform
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from importlib import metadata
+from itertools import pairwise
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
-from pairs import decision, quantile, spread
+from pairs import ORDER, decision, quantile, spread, trimmed
 
 HERE = Path(__file__).resolve().parent
 REQUESTS = HERE / "requests.jsonl"
@@ -93,7 +96,8 @@ def neighbours_ipc(verifier: Any, size: int) -> dict[str, Any]:
     """Two ordinary allocations of one size; only the first one's handle is given away."""
     from device import call, driver
 
-    first, second = (int(call(driver.cuMemAlloc(size))) for _ in range(2))
+    every = sorted(int(call(driver.cuMemAlloc(size))) for _ in range(8))
+    first, second = min(pairwise(every), key=lambda two: two[1] - two[0])
     call(driver.cuMemsetD32(first, 11, size // 4))
     call(driver.cuMemsetD32(second, 22, size // 4))
     row: dict[str, Any] = {"size": size, "distance": second - first}
@@ -108,7 +112,7 @@ def neighbours_ipc(verifier: Any, size: int) -> dict[str, Any]:
         side.kill()
     except Exception as problem:  # noqa: BLE001 the error is the finding
         row["error"] = f"{type(problem).__name__}: {problem}"
-    for address in (first, second):
+    for address in every:
         call(driver.cuMemFree(address))
     row["neighbour_read"] = row.get("beyond") == 22
     return row
@@ -131,7 +135,10 @@ def sharing(results: Path, folder: Path) -> None:
     rows["export"] = clock(lambda: os.close(first.descriptor()), 50)
     rows["inside"] = ask_peek(verifier, first, {"at": 0})
     rows["beyond"] = ask_peek(verifier, first, {"at": first.size})
-    rows["read_only"] = ask_peek(verifier, first, {"at": 0, "writable": False, "write": True})
+    rows["read_only_read"] = ask_peek(verifier, first, {"at": 0, "writable": False})
+    rows["read_only_written"] = ask_peek(
+        verifier, first, {"at": 0, "writable": False, "write": True}
+    )
     rows["written_by_worker"] = ask_peek(verifier, first, {"at": 0, "write": True})
     rows["seen_here_after_write"] = read_u32(first.address)[0]
     sizes = [512 << 10, 1 << 20, 2 << 20, 3 << 20]
@@ -147,6 +154,7 @@ def sharing(results: Path, folder: Path) -> None:
 def worker_memory(verifier: Any) -> float:
     import device
 
+    time.sleep(1.0)  # whatever was killed before is gone
     before = device.free_bytes()
     side = verifier.workers.fresh()
     used = before - device.free_bytes()
@@ -217,7 +225,9 @@ def repeated(verifier: Any, a: Any, b: Any, ring: Any, repeats: int, **how: Any)
     began, rows = time.perf_counter(), []
     for _ in range(repeats):
         one = verifier.paired(a, b, ring, 6, **how)
-        rows.append({key: one[key] for key in ("ratio", "us", "unexplained_us", "queue_us")})
+        row = {key: one[key] for key in ("ratio", "us", "unexplained_us", "queue_us")}
+        row["groups"] = [{s: trimmed(group[s]) for s in "AB"} for group in one["groups"]]
+        rows.append(row)
     return {
         "seconds_each": (time.perf_counter() - began) / repeats,
         "percent": spread([100 * (row["ratio"] - 1) for row in rows]),
@@ -233,6 +243,7 @@ def noise(results: Path, folder: Path) -> None:
     rows: dict[str, Any] = {}
     for name in SIZES:
         ring, baseline = verifier.ring(name), verifier.baseline(name)
+        verifier.workers.fill()  # no worker is primed between the comparisons below
         own: dict[str, Any] = {"one_process": repeated(verifier, baseline, baseline, ring, 15)}
         side = other_baseline(verifier, name)
         own["two_processes"] = repeated(verifier, side, baseline, ring, 25)
@@ -251,11 +262,62 @@ def noise(results: Path, folder: Path) -> None:
         keys = ("one_process", "two_processes", "no_head_start")
         short = {key: [round(own[key]["percent"][k], 3) for k in ("mean", "sd", "low", "high")]
                  for key in keys}  # fmt: skip
-        short["fresh"] = [round(own["fresh_pairs_percent"][k], 3) for k in ("mean", "sd", "low", "high")]
+        short["fresh"] = [
+            round(own["fresh_pairs_percent"][k], 3) for k in ("mean", "sd", "low", "high")
+        ]
         short["us"] = own["two_processes"]["rows"][0]["us"]
         short["seconds"] = own["two_processes"]["seconds_each"]
         print("noise", name, json.dumps(short), flush=True)
     verifier.close()
+
+
+def small(results: Path, folder: Path) -> None:
+    """Kernels too short for events: traced times, fresh pairs; and what nothing costs."""
+    from builds import BuildPool
+    from tasks import TASKS
+    from verifier import Verifier
+
+    verifier, pool = Verifier(folder / "small", batch=10), BuildPool(folder / "builds", compilers=0)
+    rows: dict[str, Any] = {}
+    for name in ("softmax_small", "softmax_large"):
+        ring, baseline = verifier.ring(name), verifier.baseline(name)
+        pairs = []
+        for _ in range(8):
+            side = other_baseline(verifier, name)
+            pairs.append([traced_pair(verifier, side, baseline, ring) for _ in range(3)])
+            side.kill()
+        rows[name] = {
+            "fresh_pairs": pairs,
+            "percent": spread([100 * (ratio - 1) for pair in pairs for ratio, _, _ in pair]),
+            "percent_of_pairs": spread([100 * (fmean(p[0] for p in pair) - 1) for pair in pairs]),
+        }
+    floor = {}
+    for name in ("floor_nothing.cu", "floor_empty.cu"):
+        built = pool.build({"source": name, "task": "softmax_small"})
+        side = verifier.workers.take()
+        verifier.load(side, verifier.ring("softmax_small"), built)
+        blocks = [verifier.block(side, verifier.ring("softmax_small"), "floor", check=False)
+                  for _ in range(6)]  # fmt: skip
+        floor[name] = spread([us for block in blocks[1:] for us in block["us"]])
+        side.kill()
+    rows["floor_us"] = floor
+    verifier.close()
+    pool.close()
+    write(results, "small", rows)
+    short = {name: [rows[name]["percent"], rows[name]["percent_of_pairs"]] for name in TASKS
+             if name in rows}  # fmt: skip
+    print("small", json.dumps({**short, "floor_us": floor}))
+
+
+def traced_pair(verifier: Any, a: Any, b: Any, ring: Any, groups: int = 4) -> list[float]:
+    """Ratio and both times of a comparison by traced durations; the first group is dropped."""
+    sides: dict[str, list[float]] = {"A": [], "B": []}
+    for group in range(groups):
+        for letter in ORDER:
+            taken = verifier.traced_block(a if letter == "A" else b, ring)
+            sides[letter] += taken if group else []
+    means = [trimmed(sides["A"]), trimmed(sides["B"])]
+    return [means[0] / means[1], *means]
 
 
 def planted(results: Path, folder: Path) -> None:
@@ -263,7 +325,10 @@ def planted(results: Path, folder: Path) -> None:
     from builds import BuildPool
     from verifier import Verifier
 
-    verifier, pool = Verifier(folder / "planted", batch=8), BuildPool(folder / "builds", compilers=0)
+    verifier, pool = (
+        Verifier(folder / "planted", batch=8),
+        BuildPool(folder / "builds", compilers=0),
+    )
     rows: dict[str, Any] = {}
     for name in ("softmax_large", "matmul_4096"):
         ring, baseline = verifier.ring(name), verifier.baseline(name)
@@ -328,7 +393,9 @@ def sitting(results: Path, folder: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     rows, started = lines(answers), lines(home / "started.jsonl")
     ids, asked = [row["id"] for row in rows], [row["id"] for row in lines(REQUESTS)]
-    again = sorted({row["id"] for row in started if [s["id"] for s in started].count(row["id"]) > 1})
+    again = sorted(
+        {row["id"] for row in started if [s["id"] for s in started].count(row["id"]) > 1}
+    )
     summary = {
         "answers_at_kill": at_kill,
         "resumed_wall_s": time.perf_counter() - began,
@@ -429,15 +496,113 @@ def ahead(results: Path, folder: Path) -> None:
     print("ahead", json.dumps(rows))
 
 
-SECTIONS = {f.__name__: f for f in (sharing, contents, ahead, sitting, latency, noise, planted)}
+# ---------------------------------------------------------------- layers of isolation
+
+
+def confined(verifier: Any, names: list[str], folder: Path) -> dict[str, Any]:
+    """A fresh worker in these layers: is it primed, right, and how fast; what outlives it."""
+    from channel import Gone, Late
+    from tasks import TASKS
+    from verifier import Refused
+
+    home = folder / "homes" / ("-".join(names) or "none")
+    cache = home / "cache"
+    shutil.copytree(verifier.workers.cache, cache, dirs_exist_ok=True)
+    for path in [home, *home.rglob("*")]:
+        path.chmod(0o777)
+    more = [str(verifier.folder), str(HERE)]
+    spec = {"layers": names, "folder": str(home), "readable": more} if names else {}
+    began, row, task = time.perf_counter(), {}, TASKS["softmax_large"]
+    side = verifier.workers.fork(spec, str(cache))
+    try:
+        row["parts"], _ = side.channel.receive(30.0)
+        row["primed_s"] = time.perf_counter() - began
+        if "error" not in row["parts"]:
+            ring = verifier.ring(task.name)
+            path = str(HERE / "candidates" / "cheat_outliving.py")
+            verifier.load(side, ring, {"kind": "python", "path": path, "cache": str(cache)})
+            row["smoke"] = verifier.smoke(side, ring)
+            row["us"] = trimmed(verifier.block(side, ring, "layers")["us"])
+            row["traced_us"] = trimmed(verifier.traced_block(side, ring))
+    except (Refused, Gone, Late) as problem:
+        row["error"] = f"{type(problem).__name__}: {getattr(problem, 'seen', problem)}"
+    side.kill()
+    row["gone"] = side.gone(10.0)
+    time.sleep(0.05)
+    row["outlived_by"] = end_marked()
+    return row
+
+
+def end_marked(mark: bytes = b"98.76543") -> int:
+    """Ends what the outliving candidate left behind; how many processes that were."""
+    found = 0
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and mark in (entry / "cmdline").read_bytes():
+                os.kill(int(entry.name), signal.SIGKILL)
+                found += 1
+        except OSError:
+            continue
+    return found
+
+
+def layers(results: Path, folder: Path) -> None:
+    """Each layer of the CPU judge's sandbox alone around a worker, then all of them."""
+    from isolation import LIMITS, ORDER, device_nodes
+    from verifier import Verifier
+
+    verifier = Verifier(folder / "layers", batch=1)
+    for path in [folder, verifier.folder, verifier.workers.cubin]:
+        path.chmod(0o755)
+    rows: dict[str, Any] = {"nodes": device_nodes(), "limits": LIMITS,
+                            "zygote": verifier.workers.hello}  # fmt: skip
+    without = [name for name in ORDER if name != "system_calls"]
+    for names in ([], *([name] for name in ORDER), without, list(ORDER)):
+        row = confined(verifier, names, verifier.folder)
+        rows["+".join(names) or "none"] = row
+        told = row.get("parts", {})
+        print("layers", names, round(row.get("primed_s", 0), 2), row.get("us"), row["outlived_by"],
+              row.get("error"), told.get("text"), told.get("confined"), flush=True)  # fmt: skip
+    verifier.close()
+    write(results, "layers", rows)
+
+
+# ---------------------------------------------------------------- a memory checker
+
+
+def checker(results: Path, folder: Path) -> None:
+    """What a confirm's memory checker costs on a small input, and whether it finds one element."""
+    from builds import BuildPool
+
+    pool, rows = BuildPool(folder / "builds", compilers=0), {}
+    for source in ("softmax_registers.cu", "fault_past_end.cu"):
+        built = pool.build({"source": source, "task": "softmax_small"})
+        bare = [sys.executable, str(HERE / "bare_call.py"), built["path"], "65", "1016"]
+        for tool in ("", "memcheck", "racecheck", "initcheck"):
+            watched = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9"] if tool else []
+            began = time.perf_counter()
+            done = subprocess.run([*watched, *bare], capture_output=True, text=True, check=False,
+                                  timeout=60)  # fmt: skip
+            rows[f"{source}/{tool or 'alone'}"] = {
+                "seconds": time.perf_counter() - began,
+                "code": done.returncode,
+                "said": (done.stdout + done.stderr).strip().splitlines()[-3:],
+            }
+    pool.close()
+    write(results, "checker", rows)
+    print("checker", json.dumps(rows))
+
+
+SECTIONS = {f.__name__: f for f in (sharing, contents, ahead, layers, checker, sitting, latency,
+                                    small, noise, planted)}  # fmt: skip
 
 
 def main() -> None:
-    what, results, folder = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-    if what != "all":
-        SECTIONS[what](results, folder)
+    what, results, folder = sys.argv[1].split(","), Path(sys.argv[2]), Path(sys.argv[3])
+    if len(what) == 1 and what != ["all"]:
+        SECTIONS[what[0]](results, folder)
         return
-    for name in SECTIONS:
+    for name in SECTIONS if what == ["all"] else what:
         began = time.perf_counter()
         command = [sys.executable, __file__, name, str(results), str(folder)]
         code = subprocess.run(command, check=False).returncode

@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import secrets
+import select
 import signal
 import statistics
 import subprocess
@@ -29,8 +30,9 @@ from zygote import die_with_parent
 
 HERE = Path(__file__).resolve().parent
 SLOTS = BLOCK
-REPORT_BYTES = 32
-HEAD_US = 1500.0  # a spinning kernel before each block; queueing ten calls takes less
+REPORT_BYTES = 40
+GUARD_BYTES = 4096  # behind each output
+HEAD_US, MOST_HEAD_US = 1500.0, 20_000.0  # a spinning kernel that holds a block until it is queued
 LOAD_S, CALL_S, START_S = 20.0, 4.0, 60.0
 CHECKED_PLACES = 4096  # of a matrix product
 MEMORY_BACK = 300 * MIB  # what the death of a worker must at least give back
@@ -63,6 +65,8 @@ class Side:
     def __init__(self, pid: int, channel: Channel) -> None:
         self.pid, self.channel = pid, channel
         self.parts: dict[str, float] = {}
+        self.head_us = HEAD_US
+        self.watched = os.pidfd_open(pid)
 
     def ask(self, message: dict[str, Any], seconds: float, fds: list[int] | None = None) -> dict:
         reply = self.channel.ask(message, seconds, fds)
@@ -79,6 +83,14 @@ class Side:
             pass
         self.channel.close()
 
+    def gone(self, seconds: float) -> bool:
+        """Waits for the process to be gone; its device memory is given back by then."""
+        gone = bool(select.select([self.watched], [], [], seconds)[0])
+        if gone and self.watched >= 0:
+            os.close(self.watched)
+            self.watched = -1
+        return gone
+
 
 class Workers:
     """A zygote and a few primed workers; priming happens in batches, never during timing."""
@@ -92,6 +104,8 @@ class Workers:
             "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
             "PYTHONDONTWRITEBYTECODE": "",
             "CUDA_MODULE_LOADING": "LAZY",
+            "OPENBLAS_NUM_THREADS": "1",
+            "OMP_NUM_THREADS": "1",
         }
         end = str(theirs.fileno())
         self.zygote = subprocess.Popen(
@@ -103,19 +117,20 @@ class Workers:
         self.ready: list[Side] = []
         self.prime_s: list[float] = []
 
-    def fork(self) -> Side:
+    def fork(self, layers: dict[str, Any] | None = None, cache: str = "") -> Side:
+        """A worker that is being primed; its first message says how that went."""
         ours, theirs = pair()
-        self.channel.send({}, [theirs.fileno()])
+        self.channel.send({"layers": layers or {}}, [theirs.fileno()])
         theirs.close()
         reply, _ = self.channel.receive(START_S)
         side = Side(reply["pid"], ours)
-        side.channel.send({"verb": "prime", "cubin": str(self.cubin), "cache": str(self.cache),
+        side.channel.send({"verb": "prime", "cubin": str(self.cubin), "cache": cache or str(self.cache),
                            "number": 0})  # fmt: skip
         return side
 
-    def fresh(self) -> Side:
+    def fresh(self, layers: dict[str, Any] | None = None) -> Side:
         began = time.perf_counter()
-        side = self.fork()
+        side = self.fork(layers)
         side.parts, _ = side.channel.receive(START_S)
         if "error" in side.parts:
             raise RuntimeError(side.parts)
@@ -156,13 +171,21 @@ class Ring:
         self.slots: list[tuple[Block, Block]] = []
         for _ in range(SLOTS):
             sizes = task.in_elements * task.width, task.out_elements * task.width
-            self.slots.append((create_block(sizes[0]), create_block(sizes[1])))
+            self.slots.append((create_block(sizes[0]), create_block(sizes[1] + GUARD_BYTES)))
         self.seeds = [0] * SLOTS
         self.before = [0] * SLOTS
         self.poison = task.poisons[0]
+        self.blocks = [block for slot in self.slots for block in slot]
+        self.fds = [block.descriptor() for block in self.blocks]
 
-    def blocks(self) -> list[Block]:
-        return [block for slot in self.slots for block in slot]
+    @property
+    def word(self) -> int:
+        """The poison as a word of 32 bits."""
+        return self.poison if self.task.width == 4 else self.poison * 0x10001
+
+    @property
+    def out_bytes(self) -> int:
+        return self.task.out_elements * self.task.width
 
 
 class Verifier:
@@ -180,6 +203,7 @@ class Verifier:
         self.workers = Workers(folder, cubin, batch)
         self.rings: dict[str, Ring] = {}
         self.baselines: dict[str, Side] = {}
+        self.dying: list[Side] = []
         self.waves = 8 * device.attribute("MULTIPROCESSOR_COUNT")
         self.workers.fresh().kill()  # fills the priming cache, alone
 
@@ -200,11 +224,10 @@ class Verifier:
             self.code(kernel, self.waves, 256, where, count, (ring.seeds[slot], U32))
 
     def poison(self, ring: Ring, slots: list[int]) -> None:
-        word = ring.poison if ring.task.width == 4 else ring.poison * 0x10001
         for slot in slots:
             where = (ring.slots[slot][1].address, POINTER)
-            words = (ring.task.out_elements * ring.task.width // 4, U64)
-            self.code("fill_words", self.waves, 256, where, words, (word, U32))
+            words = ((ring.out_bytes + GUARD_BYTES) // 4, U64)
+            self.code("fill_words", self.waves, 256, where, words, (ring.word, U32))
 
     def prepare(self, ring: Ring, slots: list[int]) -> None:
         ring.poison = ring.task.poisons[secrets.randbelow(2)]
@@ -216,12 +239,12 @@ class Verifier:
 
     def check(self, ring: Ring, slots: list[int], seeds: list[int] | None = None) -> list[dict]:
         """One pass over each output; the right answer is made from the seed in float64."""
-        clean = (b"\0" * 28 + b"\xff" * 4) * len(slots)
+        clean = (b"\0" * 36 + b"\xff" * 4) * len(slots)
         call(driver.cuMemcpyHtoD(self.reports, clean, len(clean)))
         for i, slot in enumerate(slots):
             self.launch_check(ring, slot, (seeds or ring.seeds)[slot], i)
-        words = device.read_u32(self.reports, 8 * len(slots))
-        return [self.report(words[8 * i : 8 * i + 8]) for i in range(len(slots))]
+        words = device.read_u32(self.reports, 10 * len(slots))
+        return [self.report(words[10 * i : 10 * i + 10]) for i in range(len(slots))]
 
     def launch_check(self, ring: Ring, slot: int, seed: int, index: int) -> None:
         task, (given, out) = ring.task, ring.slots[slot]
@@ -230,6 +253,8 @@ class Verifier:
         if task.entry == "row_sum":
             poison = (ctypes.c_float.from_buffer_copy(ctypes.c_uint32(ring.poison)).value, F32)
         common = (given.address, POINTER), (out.address, POINTER)
+        guard = (out.address + ring.out_bytes, POINTER), (GUARD_BYTES // 4, U32)
+        self.code("check_guard", 1, 256, *guard, (ring.word, U32), report)
         if task.entry == "matmul":
             sizes = (task.axes[0], U32), (CHECKED_PLACES, U32), (seed, U32), poison
             draw = (secrets.randbits(32), U32)
@@ -240,10 +265,10 @@ class Verifier:
 
     @staticmethod
     def report(words: list[int]) -> dict[str, Any]:
-        wrong, poisoned, touched = (words[2 * i] + (words[2 * i + 1] << 32) for i in range(3))
-        worst = ctypes.c_float.from_buffer_copy(ctypes.c_uint32(words[6])).value
-        return {"wrong": wrong, "poisoned": poisoned, "touched": touched, "worst": worst,
-                "first": words[7]}  # fmt: skip
+        wide = [words[2 * i] + (words[2 * i + 1] << 32) for i in range(4)]
+        worst = ctypes.c_float.from_buffer_copy(ctypes.c_uint32(words[8])).value
+        names = ("wrong", "poisoned", "touched", "outside")
+        return {**dict(zip(names, wide, strict=True)), "worst": worst, "first": words[9]}
 
     def accept(self, ring: Ring, slots: list[int], stage: str) -> None:
         """Raises Refused unless every output is right now, at the worker's return."""
@@ -252,6 +277,9 @@ class Verifier:
         touched = sum(report["touched"] for report in reports)
         if touched:
             raise Refused("input_changed", elements=touched, stage=stage)
+        outside = sum(report["outside"] for report in reports)
+        if outside:
+            raise Refused("wrote_outside", words=outside, stage=stage)
         if not bad:
             return
         at = [slots[i] for i in bad]
@@ -269,16 +297,9 @@ class Verifier:
     # ------------------------------------------------------------ calls
 
     def load(self, side: Side, ring: Ring, built: dict[str, Any]) -> dict[str, Any]:
-        blocks = ring.blocks()
-        fds = [block.descriptor() for block in blocks]
-        message = {**ring.task.message(), **built, "verb": "load",
-                   "sizes": [block.size for block in blocks]}  # fmt: skip
-        message.setdefault("values", {})
-        try:
-            return side.ask(message, LOAD_S, fds)
-        finally:
-            for fd in fds:
-                os.close(fd)
+        message = {**ring.task.message(), "values": {}, **built, "verb": "load",
+                   "sizes": [block.size for block in ring.blocks]}  # fmt: skip
+        return side.ask(message, LOAD_S, ring.fds)
 
     def block(self, side: Side, ring: Ring, stage: str, tail_cycles: int = 0,
               head: bool = True, check: bool = True) -> dict[str, Any]:  # fmt: skip
@@ -287,7 +308,7 @@ class Verifier:
         began = time.perf_counter()
         self.prepare(ring, slots)
         start = time.perf_counter()
-        head_us = HEAD_US if head else 0.0
+        head_us = side.head_us if head else 0.0
         message = {"verb": "block", "slots": slots, "head_us": head_us, "tail_cycles": tail_cycles}
         reply = side.ask(message, CALL_S)
         stop = time.perf_counter()
@@ -299,9 +320,20 @@ class Verifier:
                   "check_us": 1e6 * (time.perf_counter() - stop)}  # fmt: skip
         return reply
 
+    def traced_block(self, side: Side, ring: Ring) -> list[float]:
+        """Traced time of each of a block's calls, for kernels too short for events."""
+        slots = list(range(SLOTS))
+        self.prepare(ring, slots)
+        reply = side.ask({"verb": "traced", "slots": slots}, CALL_S)
+        self.accept(ring, slots, "traced")
+        taken = [k[2] for k in reply["kernels"] if not k[0].startswith("Memset")]
+        each = len(taken) // SLOTS
+        return [sum(taken[each * i : each * (i + 1)]) for i in range(SLOTS)]
+
     def paired(self, a: Side, b: Side, ring: Ring, groups: int, tails: tuple[int, int] = (0, 0),
                head: bool = True) -> dict[str, Any]:  # fmt: skip
         """ABBA groups; returns the ratio, the times of each group, and the second clock."""
+        a.head_us = b.head_us = max(a.head_us, b.head_us)
         taken, unexplained, queue_us = [], {"A": [], "B": []}, 0.0
         for _ in range(groups):
             group: dict[str, list[float]] = {"A": [], "B": []}
@@ -337,7 +369,6 @@ class Verifier:
         """The screen rung for one built candidate; its failure is a value."""
         answer: dict[str, Any] = {"parts": {}}
         self.baseline(request["task"])
-        free = device.free_bytes()
         began = time.perf_counter()
         side = self.workers.take()
         answer["parts"]["start_s"] = time.perf_counter() - began
@@ -353,11 +384,18 @@ class Verifier:
         except BadReply as bad:
             answer |= {"outcome": "bad_reply", "seen": {"text": str(bad)[:200]}}
         answer["parts"]["total_s"] = time.perf_counter() - began
-        killed = time.perf_counter()
-        side.kill()
         if answer["outcome"] in {"timed_out", "crashed", "illegal_access", "out_of_memory"}:
-            answer["health"] = self.health(request["task"], killed, free)
+            answer["health"] = self.health(request["task"], side)
+        else:
+            side.kill()
+            self.dying.append(side)
         return answer
+
+    def settle(self) -> None:
+        """Nothing may be torn down while time is taken: killed workers are waited for."""
+        while self.dying:
+            if not self.dying.pop().gone(10.0):
+                raise RuntimeError("a killed worker stays")
 
     def stages(self, side: Side, request: dict, built: dict, answer: dict) -> None:
         ring, parts = self.ring(request["task"]), answer["parts"]
@@ -373,7 +411,9 @@ class Verifier:
         built = {**built, "cache": cache}
         answer["load"] = lap("load_s", lambda: self.load(side, ring, built))
         answer["smoke"] = lap("smoke_s", lambda: self.smoke(side, ring))
-        lap("check_s", lambda: self.block(side, ring, "checked"))
+        first = lap("check_s", lambda: self.block(side, ring, "checked"))
+        side.head_us = min(max(HEAD_US, 1.5 * first["queue_us"]), MOST_HEAD_US)
+        lap("settle_s", self.settle)
         rival = self.baseline(request["task"])
         timed = lap("time_s", lambda: self.paired(side, rival, ring, request.get("groups", 3)))
         answer["clocks"] = lap("clocks_s", lambda: self.clocks(side, rival, ring))
@@ -404,6 +444,7 @@ class Verifier:
             kernels = [k for k in traced["kernels"] if not k[0].startswith("Memset")]
             found[name] = {
                 "joined_us": statistics.median(joined["us"]),
+                "queue_us": statistics.median(joined["queue_us"]),
                 "joined_wall_us": statistics.median(joined["wall_us"]),
                 "traced_us": sum(k[2] for k in kernels) / len(slots),
                 "kernels": sorted({k[0] for k in kernels}),
@@ -417,26 +458,40 @@ class Verifier:
         """Refuses work that the events did not see; the baseline says what is usual."""
         clocks, claimed = answer["clocks"], answer["us"]
         mine, usual = clocks["candidate"], clocks["baseline"]
-        excess = (mine["joined_us"] - claimed["A"]) - (usual["joined_us"] - claimed["B"])
-        seen = {"claimed_us": claimed["A"], "joined_us": mine["joined_us"],
-                "traced_us": mine["traced_us"], "excess_us": excess}  # fmt: skip
-        answer["clock_excess_us"] = excess
+        joined = (mine["joined_us"] - claimed["A"]) - (usual["joined_us"] - claimed["B"])
+        joined -= max(0.0, mine["queue_us"] - usual["queue_us"])  # launches of the call itself
+        wall = answer["unexplained_us"]["A"] - answer["unexplained_us"]["B"]
+        traced = mine["traced_us"] - claimed["A"]
+        seen = {"claimed_us": claimed["A"], "joined_excess_us": joined,
+                "wall_excess_us_a_block": wall, "traced_excess_us": traced}  # fmt: skip
+        answer["clock_excess"] = seen
         if not mine["kernels"]:
             raise Refused("nothing_ran", **seen)
-        if mine["traced_us"] > 1.2 * claimed["A"] + 5 or excess > 25 + 0.2 * claimed["A"]:
-            raise Refused("hidden_work", **seen)
+        alarms = {
+            "trace": traced > 5 + 0.2 * claimed["A"],
+            "join": joined > 25 + 0.2 * claimed["A"],
+            "wall": wall > 250 + 0.2 * BLOCK * claimed["A"],
+        }
+        if any(alarms.values()):
+            raise Refused("hidden_work", clocks=[key for key in alarms if alarms[key]], **seen)
 
     # ------------------------------------------------------------ after a fault
 
-    def health(self, task: str, killed: float, free: int) -> dict[str, float]:
-        """Milliseconds since the kill until: own kernel, memory back, the neighbour, a new worker."""
+    def health(self, task: str, side: Side) -> dict[str, float]:
+        """Kills; milliseconds until own kernel, process gone, memory back, neighbour and new worker."""
         ring, found = self.ring(task), {}
+        self.settle()
+        free = device.free_bytes()
+        killed = time.perf_counter()
+        side.kill()
 
         def mark(name: str) -> None:
             found[name] = 1e3 * (time.perf_counter() - killed)
 
         self.prepare(ring, [0])
         mark("own_kernel_ms")
+        side.gone(10.0)
+        mark("gone_ms")
         while device.free_bytes() < free + MEMORY_BACK and time.perf_counter() - killed < 10:
             time.sleep(0.001)
         mark("memory_back_ms")

@@ -128,7 +128,7 @@ class Worker:
         self.scratch = call(driver.cuMemAlloc(self.scratch_bytes))
         self.spin(1000)
         lap("own_s")
-        return parts
+        return {**parts, "confined": self.confined}
 
     # ------------------------------------------------------------ the candidate
 
@@ -226,19 +226,20 @@ class Worker:
 
     def joined(self, message: dict[str, Any], _: list[int]) -> dict[str, Any]:
         """Each call alone, its stop recorded only after everything on the device has ended."""
-        taken, walls = [], []
+        taken, walls, queued = [], [], []
         for slot in message["slots"]:
             self.flush()
             synchronize()
             began = time.perf_counter()
             self.events.record(0, self.stream)
             self.calls[slot]()
+            queued.append(1e6 * (time.perf_counter() - began))
             synchronize()
             self.events.record(1, self.stream)
             synchronize()
             walls.append(1e6 * (time.perf_counter() - began))
             taken.append(self.events.between(0, 1))
-        return {"us": taken, "wall_us": walls}
+        return {"us": taken, "wall_us": walls, "queue_us": queued}
 
     def traced(self, message: dict[str, Any], _: list[int]) -> dict[str, Any]:
         """The same calls under the device trace, without head start."""
@@ -266,7 +267,12 @@ class Worker:
         beyond = block.address + message["at"]
         self.code("peek", 1, 1, (beyond, POINTER), (int(found), POINTER))
         synchronize()
-        return {"open_us": 1e6 * opened, "inside": inside, "beyond": read_u32(int(found))[0]}
+        return {
+            "open_us": 1e6 * opened,
+            "address": block.address,
+            "inside": inside,
+            "beyond": read_u32(int(found))[0],
+        }
 
     def peek_ipc(self, message: dict[str, Any], _: list[int]) -> dict[str, Any]:
         """The same through a handle of the older kind, on memory of an ordinary allocation."""
@@ -295,9 +301,10 @@ def answer(worker: Worker, message: dict[str, Any], fds: list[int]) -> dict[str,
     return getattr(worker, verb)(message, fds)
 
 
-def main(channel: Channel) -> None:
+def main(channel: Channel, confined: dict[str, Any]) -> None:
     sys.stdout = sys.stderr
     worker = Worker(channel)
+    worker.confined = confined
     while True:
         try:
             message, fds = channel.receive(None)

@@ -14,6 +14,7 @@ import sys
 import time
 import traceback
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from channel import Channel, Gone  # noqa: E402
@@ -37,7 +38,8 @@ def touched_device() -> bool:
     return any(link.startswith("/dev/nvidia") for link in links)
 
 
-def fork_worker(zygote_end: socket.socket, descriptor: int) -> int:
+def fork_worker(zygote_end: socket.socket, descriptor: int, layers: dict[str, Any]) -> int:
+    """The process id of a new session's leader; confined, the worker is a child of it."""
     child = os.fork()
     if child:
         os.close(descriptor)
@@ -47,9 +49,12 @@ def fork_worker(zygote_end: socket.socket, descriptor: int) -> int:
         die_with_parent()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         zygote_end.close()
+        import isolation
         import worker
 
-        worker.main(Channel(socket.socket(fileno=descriptor)))
+        told = isolation.apply(layers) if layers else {}
+        die_with_parent()  # a change of user cleared it
+        worker.main(Channel(socket.socket(fileno=descriptor)), told)
     except BaseException:
         traceback.print_exc()
     finally:
@@ -62,16 +67,23 @@ def main() -> None:
     for name in FRAMEWORKS:
         importlib.import_module(name)
     importlib.import_module("worker")
+    importlib.import_module("isolation")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps
     end = socket.socket(fileno=int(sys.argv[1]))
     channel = Channel(end)
-    channel.send({"import_s": time.perf_counter() - began, "touched_device": touched_device()})
+    channel.send(
+        {
+            "import_s": time.perf_counter() - began,
+            "touched_device": touched_device(),
+            "threads": len(list(Path("/proc/self/task").iterdir())),
+        }
+    )
     while True:
         try:
-            _, fds = channel.receive(None)
+            asked, fds = channel.receive(None)
         except Gone:
             return
-        channel.send({"pid": fork_worker(end, fds[0])})
+        channel.send({"pid": fork_worker(end, fds[0], asked.get("layers", {}))})
 
 
 if __name__ == "__main__":
