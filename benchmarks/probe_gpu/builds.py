@@ -117,9 +117,9 @@ class BuildPool:
             self.free.get().close()
 
 
-def own_cache(cache: str, home: Path) -> str:
-    """A candidate's own copy of its cache: a shared one could be poisoned."""
-    if not cache:
-        return ""
-    shutil.copytree(cache, home, dirs_exist_ok=True)
-    return str(home)
+def own_copy(built: dict[str, Any], home: Path) -> dict[str, Any]:
+    """What was built, copied to where its worker sees it alone: a shared cache could be poisoned."""
+    own = {**built, "path": str(shutil.copy(built["path"], home))}
+    if built.get("cache"):
+        own["cache"] = str(shutil.copytree(built["cache"], home / "cache"))
+    return own

@@ -9,7 +9,6 @@ measured (device, driver, versions, command, commit) and rows. Seconds, unless a
 import json
 import os
 import platform
-import shutil
 import signal
 import subprocess
 import sys
@@ -383,9 +382,17 @@ def killed_sitting(command: list[str], answers: Path, after: int) -> int:
     return len(lines(answers))
 
 
-def sitting(results: Path, folder: Path) -> None:
+def confined_sitting(results: Path, folder: Path) -> None:
+    """The same requests with every worker in all layers of isolation."""
+    from isolation import ORDER as LAYERS
+
+    os.environ["PROBE_LAYERS"] = "+".join(LAYERS)
+    sitting(results, folder, "confined_sitting")
+
+
+def sitting(results: Path, folder: Path, name: str = "sitting") -> None:
     """All requests, with a kill of the driver in the middle; nothing lost, nothing judged twice."""
-    home = folder / "sitting"
+    home = folder / name
     command = [sys.executable, str(HERE / "sitting.py"), str(REQUESTS), str(home)]
     answers = home / "answers.jsonl"
     at_kill = killed_sitting(command, answers, 6)
@@ -406,8 +413,8 @@ def sitting(results: Path, folder: Path) -> None:
         "printed": done.stdout.splitlines(),
         "errors": done.stderr[-1500:],
     }
-    write(results, "sitting", {"summary": summary, "answers": rows})
-    print("sitting", json.dumps(summary))
+    write(results, name, {"summary": summary, "answers": rows})
+    print(name, json.dumps(summary))
     for row in rows:
         short = [row["id"], row["expect"], row["outcome"], round(row.get("ratio", 0), 4),
                  row.get("decision"), row.get("us"), row.get("health"), row.get("seen")]  # fmt: skip
@@ -499,28 +506,21 @@ def ahead(results: Path, folder: Path) -> None:
 # ---------------------------------------------------------------- layers of isolation
 
 
-def confined(verifier: Any, names: list[str], folder: Path) -> dict[str, Any]:
+def confined(verifier: Any, names: list[str]) -> dict[str, Any]:
     """A fresh worker in these layers: is it primed, right, and how fast; what outlives it."""
     from channel import Gone, Late
     from tasks import TASKS
     from verifier import Refused
 
-    home = folder / "homes" / ("-".join(names) or "none")
-    cache = home / "cache"
-    shutil.copytree(verifier.workers.cache, cache, dirs_exist_ok=True)
-    for path in [home, *home.rglob("*")]:
-        path.chmod(0o777)
-    more = [str(verifier.folder), str(HERE)]
-    spec = {"layers": names, "folder": str(home), "readable": more} if names else {}
     began, row, task = time.perf_counter(), {}, TASKS["softmax_large"]
-    side = verifier.workers.fork(spec, str(cache))
+    side = verifier.workers.fork(names)
     try:
         row["parts"], _ = side.channel.receive(30.0)
         row["primed_s"] = time.perf_counter() - began
         if "error" not in row["parts"]:
             ring = verifier.ring(task.name)
             path = str(HERE / "candidates" / "cheat_outliving.py")
-            verifier.load(side, ring, {"kind": "python", "path": path, "cache": str(cache)})
+            verifier.load(side, ring, {"kind": "python", "path": path})
             row["smoke"] = verifier.smoke(side, ring)
             row["us"] = trimmed(verifier.block(side, ring, "layers")["us"])
             row["traced_us"] = trimmed(verifier.traced_block(side, ring))
@@ -556,9 +556,9 @@ def layers(results: Path, folder: Path) -> None:
         path.chmod(0o755)
     rows: dict[str, Any] = {"nodes": device_nodes(), "limits": LIMITS,
                             "zygote": verifier.workers.hello}  # fmt: skip
-    without = [name for name in ORDER if name != "system_calls"]
-    for names in ([], *([name] for name in ORDER), without, list(ORDER)):
-        row = confined(verifier, names, verifier.folder)
+    rootless = [name for name in ORDER if name != "mounts"]
+    for names in ([], *([name] for name in ORDER), rootless, list(ORDER), list(ORDER)):
+        row = confined(verifier, names)
         rows["+".join(names) or "none"] = row
         told = row.get("parts", {})
         print("layers", names, round(row.get("primed_s", 0), 2), row.get("us"), row["outlived_by"],
@@ -593,7 +593,7 @@ def checker(results: Path, folder: Path) -> None:
     print("checker", json.dumps(rows))
 
 
-SECTIONS = {f.__name__: f for f in (sharing, contents, ahead, layers, checker, sitting, latency,
+SECTIONS = {f.__name__: f for f in (sharing, contents, ahead, layers, checker, sitting, confined_sitting, latency,
                                     small, noise, planted)}  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import json
 import os
 import secrets
 import select
+import shutil
 import signal
 import statistics
 import subprocess
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import device
-from builds import own_cache
+from builds import own_copy
 from channel import BadReply, Channel, Gone, Late, pair
 from device import F32, POINTER, U16, U32, U64, Block, Code, call, create_block, driver
 from pairs import BLOCK, ORDER, decision, ratio, trimmed
@@ -66,6 +67,7 @@ class Side:
         self.pid, self.channel = pid, channel
         self.parts: dict[str, float] = {}
         self.head_us = HEAD_US
+        self.home = Path()
         self.watched = os.pidfd_open(pid)
 
     def ask(self, message: dict[str, Any], seconds: float, fds: list[int] | None = None) -> dict:
@@ -95,8 +97,10 @@ class Side:
 class Workers:
     """A zygote and a few primed workers; priming happens in batches, never during timing."""
 
-    def __init__(self, folder: Path, cubin: Path, batch: int) -> None:
-        self.cubin, self.batch = cubin, batch
+    def __init__(self, folder: Path, cubin: Path, batch: int, layers: list[str]) -> None:
+        self.cubin, self.batch, self.layers = cubin, batch, layers
+        self.homes = folder / "homes"
+        self.forked = 0
         self.cache = folder / "primed"
         self.channel, theirs = pair()
         environment = {
@@ -117,18 +121,32 @@ class Workers:
         self.ready: list[Side] = []
         self.prime_s: list[float] = []
 
-    def fork(self, layers: dict[str, Any] | None = None, cache: str = "") -> Side:
+    def home(self) -> Path:
+        """A folder for one worker, which may be another user; with its copy of the primed cache."""
+        self.forked += 1
+        home = self.homes / str(self.forked)
+        home.mkdir(parents=True)
+        home.chmod(0o777)
+        if self.cache.exists():
+            shutil.copytree(self.cache, home / "primed")
+        return home
+
+    def fork(self, layers: list[str] | None = None) -> Side:
         """A worker that is being primed; its first message says how that went."""
         ours, theirs = pair()
-        self.channel.send({"layers": layers or {}}, [theirs.fileno()])
+        home, names = self.home(), self.layers if layers is None else layers
+        cache = home / "primed" if (home / "primed").exists() else self.cache
+        spec = {"layers": names, "folder": str(home), "readable": [str(self.cubin)]}
+        self.channel.send({"layers": spec if names else {}}, [theirs.fileno()])
         theirs.close()
         reply, _ = self.channel.receive(START_S)
         side = Side(reply["pid"], ours)
-        side.channel.send({"verb": "prime", "cubin": str(self.cubin), "cache": cache or str(self.cache),
+        side.home = home
+        side.channel.send({"verb": "prime", "cubin": str(self.cubin), "cache": str(cache),
                            "number": 0})  # fmt: skip
         return side
 
-    def fresh(self, layers: dict[str, Any] | None = None) -> Side:
+    def fresh(self, layers: list[str] | None = None) -> Side:
         began = time.perf_counter()
         side = self.fork(layers)
         side.parts, _ = side.channel.receive(START_S)
@@ -189,7 +207,7 @@ class Ring:
 
 
 class Verifier:
-    def __init__(self, folder: Path, batch: int = 12) -> None:
+    def __init__(self, folder: Path, batch: int = 12, layers: list[str] | None = None) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self.lock = (folder / "device.lock").open("w")
@@ -200,12 +218,12 @@ class Verifier:
         self.code = Code(cubin)
         self.reports = int(call(driver.cuMemAlloc(REPORT_BYTES * SLOTS)))
         self.own_s = time.perf_counter() - began
-        self.workers = Workers(folder, cubin, batch)
+        self.workers = Workers(folder, cubin, batch, layers or [])
         self.rings: dict[str, Ring] = {}
         self.baselines: dict[str, Side] = {}
         self.dying: list[Side] = []
         self.waves = 8 * device.attribute("MULTIPROCESSOR_COUNT")
-        self.workers.fresh().kill()  # fills the priming cache, alone
+        self.workers.fresh([]).kill()  # fills the priming cache, alone
 
     def ring(self, name: str) -> Ring:
         if name not in self.rings:
@@ -407,8 +425,7 @@ class Verifier:
             finally:
                 parts[name] = time.perf_counter() - began
 
-        cache = own_cache(built.get("cache", ""), self.folder / "caches" / str(side.pid))
-        built = {**built, "cache": cache}
+        built = own_copy(built, side.home)
         answer["load"] = lap("load_s", lambda: self.load(side, ring, built))
         answer["smoke"] = lap("smoke_s", lambda: self.smoke(side, ring))
         first = lap("check_s", lambda: self.block(side, ring, "checked"))
@@ -518,9 +535,11 @@ class Verifier:
 
 def main() -> None:
     die_with_parent()
-    verifier = Verifier(Path(sys.argv[1]), int(sys.argv[2]))
+    layers = [name for name in os.environ.get("PROBE_LAYERS", "").split("+") if name]
+    verifier = Verifier(Path(sys.argv[1]), int(sys.argv[2]), layers)
     verifier.workers.fill()
-    hello = {"own_s": verifier.own_s, "zygote": verifier.workers.hello,
+    shown = verifier.workers.ready[0].parts
+    hello = {"primed": shown, "own_s": verifier.own_s, "zygote": verifier.workers.hello,
              "prime_s": verifier.workers.prime_s}  # fmt: skip
     print(json.dumps(hello), flush=True)
     for line in sys.stdin:
