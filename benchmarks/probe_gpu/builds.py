@@ -117,9 +117,19 @@ class BuildPool:
             self.free.get().close()
 
 
+def copy_cache(cache: Path, home: Path) -> Path:
+    """A Triton cache at another place: its groups name their files by absolute paths."""
+    shutil.copytree(cache, home)
+    for group in home.glob("*/__grp__*.json"):
+        group.write_text(group.read_text().replace(str(cache), str(home)))
+    for path in [home, *home.rglob("*")]:
+        path.chmod(0o777 if path.is_dir() else 0o666)
+    return home
+
+
 def own_copy(built: dict[str, Any], home: Path) -> dict[str, Any]:
     """What was built, copied to where its worker sees it alone: a shared cache could be poisoned."""
     own = {**built, "path": str(shutil.copy(built["path"], home))}
     if built.get("cache"):
-        own["cache"] = str(shutil.copytree(built["cache"], home / "cache"))
+        own["cache"] = str(copy_cache(Path(built["cache"]), home / "cache"))
     return own

@@ -11,7 +11,6 @@ import json
 import os
 import secrets
 import select
-import shutil
 import signal
 import statistics
 import subprocess
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import device
-from builds import own_copy
+from builds import copy_cache, own_copy
 from channel import BadReply, Channel, Gone, Late, pair
 from device import F32, POINTER, U16, U32, U64, Block, Code, call, create_block, driver
 from pairs import BLOCK, ORDER, decision, ratio, trimmed
@@ -128,7 +127,7 @@ class Workers:
         home.mkdir(parents=True)
         home.chmod(0o777)
         if self.cache.exists():
-            shutil.copytree(self.cache, home / "primed")
+            copy_cache(self.cache, home / "primed")
         return home
 
     def fork(self, layers: list[str] | None = None) -> Side:
