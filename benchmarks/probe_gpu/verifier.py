@@ -15,6 +15,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -66,7 +67,7 @@ class Side:
         self.pid, self.channel = pid, channel
         self.parts: dict[str, float] = {}
         self.head_us = HEAD_US
-        self.home = Path()
+        self.home, self.inner, self.namespace = Path(), 0, False
         self.watched = os.pidfd_open(pid)
 
     def ask(self, message: dict[str, Any], seconds: float, fds: list[int] | None = None) -> dict:
@@ -77,9 +78,17 @@ class Side:
             raise Refused(failed, text=text[:300])
         return reply
 
+    def find_inner(self) -> None:
+        """The confined worker: a child of the process that the zygote forked, and waits for it."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        self.inner = int(children[0]) if children else 0
+
     def kill(self) -> None:
         try:
-            os.killpg(self.pid, signal.SIGKILL)
+            if self.inner:  # its namespace goes with it, and then its parent ends by itself
+                os.kill(self.inner, signal.SIGKILL)
+            else:
+                os.killpg(self.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
         self.channel.close()
@@ -99,7 +108,6 @@ class Workers:
     def __init__(self, folder: Path, cubin: Path, batch: int, layers: list[str]) -> None:
         self.cubin, self.batch, self.layers = cubin, batch, layers
         self.homes = folder / "homes"
-        self.forked = 0
         self.cache = folder / "primed"
         self.channel, theirs = pair()
         environment = {
@@ -122,9 +130,8 @@ class Workers:
 
     def home(self) -> Path:
         """A folder for one worker, which may be another user; with its copy of the primed cache."""
-        self.forked += 1
-        home = self.homes / str(self.forked)
-        home.mkdir(parents=True)
+        self.homes.mkdir(exist_ok=True)
+        home = Path(tempfile.mkdtemp(dir=self.homes))
         home.chmod(0o777)
         if self.cache.exists():
             copy_cache(self.cache, home / "primed")
@@ -140,7 +147,7 @@ class Workers:
         theirs.close()
         reply, _ = self.channel.receive(START_S)
         side = Side(reply["pid"], ours)
-        side.home = home
+        side.home, side.namespace = home, "pids" in names
         side.channel.send({"verb": "prime", "cubin": str(self.cubin), "cache": str(cache),
                            "number": 0})  # fmt: skip
         return side
@@ -151,6 +158,8 @@ class Workers:
         side.parts, _ = side.channel.receive(START_S)
         if "error" in side.parts:
             raise RuntimeError(side.parts)
+        if side.namespace:
+            side.find_inner()
         self.prime_s.append(time.perf_counter() - began)
         return side
 
@@ -162,6 +171,8 @@ class Workers:
             side.parts, _ = side.channel.receive(START_S)
             if "error" in side.parts:
                 raise RuntimeError(side.parts)
+            if side.namespace:
+                side.find_inner()
             self.prime_s.append(time.perf_counter() - began)
         self.ready += forked
 
