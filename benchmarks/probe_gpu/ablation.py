@@ -1,4 +1,4 @@
-"""Which part of a layer a device's driver does not survive: the layer is taken apart, piece by piece.
+"""Which part of a layer a device's driver does not survive: each layer is taken apart.
 
     python ablation.py RESULT FOLDER
 
@@ -20,7 +20,7 @@ from isolation import NOBODY, device_nodes, layers, own_proc, readable, split
 
 HERE = Path(__file__).resolve().parent
 Step = Callable[[], Any]
-EVERYWHERE = ["/run", "/var", "/root", "/tmp", "/sys", "/proc", "/dev", "/etc", "/home"]  # noqa: S108
+EVERYWHERE = ["/run", "/var", "/root", "/tmp", "/sys", "/proc", "/dev", "/etc", "/home"]
 
 
 def use_device(cubin: Path) -> None:
@@ -100,7 +100,7 @@ def rooted_pids(folder: str, more: list[str], nodes: list[str]) -> Step:
 def trials(folder: str) -> dict[str, list[Step]]:
     """Trials by name; what follows a plus is granted beside what a layer usually grants."""
     nodes, seen = device_nodes(), [*layers.SYSTEM, "/proc", "/sys", *readable()]
-    usual = [folder, *layers.DEVICES, "/dev/shm", "/dev", *nodes]  # noqa: S108
+    usual = [folder, *layers.DEVICES, "/dev/shm", "/dev", *nodes]
     found: dict[str, list[Step]] = {
         "nothing": [],
         "pids": [split],
@@ -152,10 +152,11 @@ def main() -> None:
     for path in (folder, home):
         path.chmod(0o777)
     cubin = folder / "judge.cubin"
-    build = f"import device; from pathlib import Path; device.compile_cubin(Path('judge_kernels.cu'), Path({str(cubin)!r}))"
-    subprocess.run([sys.executable, "-c", build], cwd=HERE, check=True)  # a fork of it could not
+    build = "import device, pathlib, sys; device.compile_cubin(*map(pathlib.Path, sys.argv[1:]))"
+    command = [sys.executable, "-c", build, "judge_kernels.cu", str(cubin)]
+    subprocess.run(command, cwd=HERE, check=True)  # a fork of who compiled could not use the device
     cubin.chmod(0o644)
-    rows: dict[str, Any] = {"nodes": {n: oct(os.stat(n).st_mode) for n in device_nodes()},
+    rows: dict[str, Any] = {"nodes": {n: oct(Path(n).stat().st_mode) for n in device_nodes()},
                             "mounts": [line.split()[1:4] for line in
                                        Path("/proc/mounts").read_text().splitlines()],
                             "abstract": [line.split()[-1] for line in

@@ -52,6 +52,8 @@ class Ahead:
 
 
 class BuildPool:
+    """Builds requests beside the device; a future each."""
+
     def __init__(self, folder: Path, threads: int = 8, compilers: int = 2) -> None:
         self.folder = folder
         self.threads = ThreadPoolExecutor(threads)
@@ -128,7 +130,7 @@ def copy_cache(cache: Path, home: Path) -> Path:
 
 
 def own_copy(built: dict[str, Any], home: Path) -> dict[str, Any]:
-    """What was built, copied to where its worker sees it alone: a shared cache could be poisoned."""
+    """What was built, copied for its worker alone: a shared cache could be poisoned."""
     own = {**built, "path": str(shutil.copy(built["path"], home))}
     if built.get("cache"):
         own["cache"] = str(copy_cache(Path(built["cache"]), home / "cache"))

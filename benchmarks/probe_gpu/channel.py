@@ -1,4 +1,4 @@
-"""Messages between processes: one JSON text a packet, a cap on its size, file descriptors beside it.
+"""Messages between processes: one JSON text a packet, a cap on its size, descriptors beside it.
 
 What a worker sends is data to judge. It is never unpickled, and a reply must repeat the number
 of its question. Times are seconds.
@@ -31,6 +31,8 @@ def pair() -> tuple["Channel", socket.socket]:
 
 
 class Channel:
+    """One end of a connection; raises Late, Gone and BadReply."""
+
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):

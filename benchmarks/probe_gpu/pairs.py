@@ -18,7 +18,7 @@ def trimmed(values: list[float], share: float = 0.1) -> float:
 
 
 def ratio(groups: list[dict[str, list[float]]]) -> float:
-    """Candidate over baseline from ABBA groups, each {"A": times, "B": times}; the first is dropped."""
+    """Candidate over baseline from ABBA groups, each {"A": times, "B": times}, less the first."""
     sides = {side: list(chain(*(group[side] for group in groups[1:]))) for side in "AB"}
     return trimmed(sides["A"]) / trimmed(sides["B"])
 

@@ -161,42 +161,49 @@ def worker_memory(verifier: Any) -> float:
     return used / 2**20
 
 
-# ---------------------------------------------------------------- what the verifier's own work costs
+# ---------------------------------------------------------------- the verifier's own work
+
+
+def ended(step: Any) -> Any:
+    """The step, synchronized."""
+    import device
+
+    def run() -> None:
+        step()
+        device.synchronize()
+
+    return run
+
+
+def own_work(verifier: Any, name: str) -> dict[str, Any]:
+    """Fill, poison and check of one slot and of ten; then a whole round of ten calls."""
+    from verifier import SLOTS
+
+    ring, side = verifier.ring(name), verifier.baseline(name)
+    every = list(range(SLOTS))
+    verifier.block(side, ring, "contents")
+    row = {
+        "in_mib": ring.task.in_elements * ring.task.width / 2**20,
+        "fill": clock(ended(lambda: verifier.fill(ring, [0])), 30),
+        "poison": clock(ended(lambda: verifier.poison(ring, [0])), 30),
+        "fill_ten": clock(ended(lambda: verifier.fill(ring, every)), 10),
+        "poison_ten": clock(ended(lambda: verifier.poison(ring, every)), 10),
+    }
+    verifier.block(side, ring, "contents")
+    row["check"] = clock(lambda: verifier.check(ring, [0]), 30)
+    row["check_ten"] = clock(lambda: verifier.check(ring, every), 10)
+    row["round_of_ten"] = clock(lambda: verifier.block(side, ring, "contents"), 20)
+    row["worst_of_baseline"] = max(report["worst"] for report in verifier.check(ring, every))
+    return row
 
 
 def contents(results: Path, folder: Path) -> None:
-    """Fill, poison and check of one slot, of ten, for each task; then a whole round of ten calls."""
-    import device
+    """What the verifier's own work costs, for each task."""
     from tasks import TASKS
-    from verifier import SLOTS, Verifier
+    from verifier import Verifier
 
     verifier = Verifier(folder / "contents", batch=1)
-    rows: dict[str, Any] = {}
-
-    def ended(step: Any) -> Any:
-        def run() -> None:
-            step()
-            device.synchronize()
-
-        return run
-
-    for name in TASKS:
-        ring, side = verifier.ring(name), verifier.baseline(name)
-        every = list(range(SLOTS))
-        verifier.block(side, ring, "contents")
-        row = {
-            "in_mib": ring.task.in_elements * ring.task.width / 2**20,
-            "fill": clock(ended(lambda: verifier.fill(ring, [0])), 30),
-            "poison": clock(ended(lambda: verifier.poison(ring, [0])), 30),
-            "fill_ten": clock(ended(lambda: verifier.fill(ring, every)), 10),
-            "poison_ten": clock(ended(lambda: verifier.poison(ring, every)), 10),
-        }
-        verifier.block(side, ring, "contents")
-        row["check"] = clock(lambda: verifier.check(ring, [0]), 30)
-        row["check_ten"] = clock(lambda: verifier.check(ring, every), 10)
-        row["round_of_ten"] = clock(lambda: verifier.block(side, ring, "contents"), 20)
-        row["worst_of_baseline"] = max(r["worst"] for r in verifier.check(ring, every))
-        rows[name] = row
+    rows = {name: own_work(verifier, name) for name in TASKS}
     verifier.close()
     write(results, "contents", rows)
     print("contents", json.dumps(rows))

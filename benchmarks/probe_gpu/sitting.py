@@ -67,6 +67,8 @@ class VerifierProcess:
 
 
 class Sitting:
+    """One resumable pass over requests; owns the build pool and the verifier's process."""
+
     def __init__(self, requests: list[dict[str, Any]], folder: Path, batch: int = 12) -> None:
         self.began = time.perf_counter()
         folder.mkdir(parents=True, exist_ok=True)

@@ -217,6 +217,8 @@ class Ring:
 
 
 class Verifier:
+    """Judges built candidates on one device, one at a time."""
+
     def __init__(self, folder: Path, batch: int = 12, layers: list[str] | None = None) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
@@ -509,6 +511,7 @@ class Verifier:
         ring, found = self.ring(task), {}
         self.settle()
         free = device.free_bytes()
+        ended = bool(select.select([side.watched], [], [], 0)[0])  # its memory is back already
         killed = time.perf_counter()
         side.kill()
 
@@ -519,7 +522,11 @@ class Verifier:
         mark("own_kernel_ms")
         side.gone(10.0)
         mark("gone_ms")
-        while device.free_bytes() < free + MEMORY_BACK and time.perf_counter() - killed < 10:
+        while (
+            not ended
+            and device.free_bytes() < free + MEMORY_BACK
+            and time.perf_counter() - killed < 10
+        ):
             time.sleep(0.001)
         mark("memory_back_ms")
         self.prepare(ring, [0])

@@ -90,6 +90,8 @@ def load_module(path: str, name: str) -> Any:
 
 
 class Worker:
+    """What one process does for the verifier, verb by verb."""
+
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
         self.calls: list[Callable[[], Any]] = []

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from channel import Channel, Gone  # noqa: E402
+from channel import Channel, Gone
 
 FRAMEWORKS = ("torch", "torch.autograd.profiler", "triton", "triton.language")
 DIE_WITH_PARENT = 1

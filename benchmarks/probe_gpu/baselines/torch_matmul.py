@@ -1,3 +1,5 @@
+"""The baseline of matmul: torch's own call."""
+
 import torch
 
 

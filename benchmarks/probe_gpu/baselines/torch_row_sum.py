@@ -1,3 +1,5 @@
+"""The baseline of row_sum: torch's own call."""
+
 import torch
 
 

@@ -1,3 +1,5 @@
+"""The baseline of softmax: torch's own call."""
+
 import torch
 
 
