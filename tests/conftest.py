@@ -13,8 +13,28 @@ from hypothesis import settings
 
 HERE = Path(__file__).parent
 KINDS = ("unit", "device", "e2e", "exploits", "contracts", "golden", "gpu")
-# Tests that build and time kernels must not run beside each other.
+# Tests that time kernels must not run beside each other.
 HOLDS_A_DEVICE = frozenset({"device", "e2e", "exploits", "gpu"})
+# These build kernels, call them or ask the oracle, and never time anything or judge by a time:
+# beside the others they are right as well, and the device is not kept waiting.
+NEVER_TIMES = frozenset(
+    f"tests/{file}.py"
+    for file in (
+        "device/test_answers",
+        "device/test_cpp",
+        "device/test_experts",
+        "device/test_guards",
+        "device/test_oracle",
+        "device/test_oracle_rival",
+        "device/test_oracle_serial",
+        "device/test_oracle_torch",
+        "device/test_sandbox",
+        "device/test_sensing",
+        "device/test_ship",
+        "device/test_zygote",
+        "e2e/test_bad_inputs",
+    )
+)
 COUNT_DEVICES = """
 import ctypes, sys
 cuda, count = ctypes.CDLL("libcuda.so.1"), ctypes.c_int()
@@ -45,6 +65,11 @@ def kind_of(path: Path) -> str:
     return parts[0]
 
 
+def shares_a_worker(file: str) -> bool:
+    """Whether the tests of a file, named from the root, run one after another with their like."""
+    return bool(HOLDS_A_DEVICE.intersection(file.split("/")[:2])) and file not in NEVER_TIMES
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         item.add_marker(kind_of(item.path))
@@ -63,7 +88,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log):
     class ByDevice(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
-            return "device" if HOLDS_A_DEVICE.intersection(file.split("/")[:2]) else file
+            return "device" if shares_a_worker(file) else file
 
     return ByDevice(config, log)
 

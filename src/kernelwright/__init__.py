@@ -11,8 +11,29 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from kernelwright.api import RunResult, call, evaluate, open_run, optimize, resume
+    from kernelwright.api import (
+        RunResult,
+        audit_run,
+        call,
+        check_task,
+        compare,
+        config,
+        confirm_run,
+        doctor,
+        evaluate,
+        export_run,
+        list_runs,
+        list_tasks,
+        open_run,
+        optimize,
+        replay_run,
+        resume,
+        ship_run,
+        show_run,
+        show_task,
+    )
     from kernelwright.errors import (
+        ControlError,
         HeaderError,
         JudgeError,
         KernelwrightError,
@@ -29,11 +50,12 @@ _VERBS = (
     "list_runs", "list_tasks", "replay_run", "ship_run", "show_run", "show_task",
 )  # fmt: skip
 _ERRORS = (
-    "HeaderError", "JudgeError", "KernelwrightError", "PrerequisiteError", "StoreError",
-    "TaskError", "UsageError", "UserError",
+    "ControlError", "HeaderError", "JudgeError", "KernelwrightError", "PrerequisiteError",
+    "StoreError", "TaskError", "UsageError", "UserError",
 )  # fmt: skip
 
 __all__ = [
+    "ControlError",
     "HeaderError",
     "JudgeError",
     "KernelwrightError",
@@ -44,11 +66,24 @@ __all__ = [
     "UsageError",
     "UserError",
     "__version__",
+    "audit_run",
     "call",
+    "check_task",
+    "compare",
+    "config",
+    "confirm_run",
+    "doctor",
     "evaluate",
+    "export_run",
+    "list_runs",
+    "list_tasks",
     "open_run",
     "optimize",
+    "replay_run",
     "resume",
+    "ship_run",
+    "show_run",
+    "show_task",
 ]
 
 

@@ -5,11 +5,12 @@ line cannot: a callable as the task, source instead of a file, a run's result as
 other function takes the fields of its verb's request and returns its answer.
 """
 
-import inspect
 from collections.abc import Callable, Sequence
+from inspect import Parameter, Signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kernelwright.errors import python_words
 from kernelwright.records.candidate import Candidate
 from kernelwright.report import summary as report
 from kernelwright.search.observer import Observer
@@ -91,6 +92,7 @@ class RunResult:
         return f"RunResult({report.in_a_line(self.details)})"
 
 
+@python_words()
 def optimize(
     task: TaskSpec,
     *,
@@ -126,6 +128,7 @@ def optimize(
     return RunResult(answer, request.store)
 
 
+@python_words()
 def evaluate(
     task: TaskSpec,
     candidate: Path | str,
@@ -155,6 +158,7 @@ def evaluate(
     return evaluate_verb.run(request, task=loaded)
 
 
+@python_words()
 def resume(
     run: RunResult | str,
     *,
@@ -179,12 +183,12 @@ def resume(
     if isinstance(run, RunResult):
         store = store or run._store
     name = run.id if isinstance(run, RunResult) else run
-    request = resume_verb.Request.of(
-        run=name, minutes=minutes, evaluations=evaluations, store=store
-    )
+    more = {"minutes": minutes, "evaluations": evaluations}
+    request = resume_verb.Request.of(run=name, store=store, **more)
     return RunResult(resume_verb.run(request, observer=observer), store)
 
 
+@python_words()
 def open_run(run: str = "latest", *, store: str | None = None) -> RunResult:
     """A stored run as :func:`optimize` returned it.
 
@@ -196,6 +200,7 @@ def open_run(run: str = "latest", *, store: str | None = None) -> RunResult:
     return RunResult(RunAnswer.of(summary), store)
 
 
+@python_words()
 def call(name: str, *, observer: Observer | None = None, **fields: Any) -> Any:
     """Any verb by name: its request from ``fields``, its answer back.
 
@@ -222,21 +227,14 @@ def function(verb: table.Verb) -> Callable[..., Any]:
     return calls
 
 
-def _signature(request: Any, answer: Any) -> inspect.Signature:
+def _signature(request: Any, answer: Any) -> Signature:
     found = []
     for name, field in request.model_fields.items():
         positional = any(isinstance(mark, Positional) for mark in field.metadata)
-        found.append(
-            inspect.Parameter(
-                name,
-                inspect.Parameter.POSITIONAL_OR_KEYWORD
-                if positional
-                else inspect.Parameter.KEYWORD_ONLY,
-                default=inspect.Parameter.empty if field.is_required() else field.default,
-                annotation=field.annotation,
-            )
-        )
-    return inspect.Signature(found, return_annotation=answer)
+        kind = Parameter.POSITIONAL_OR_KEYWORD if positional else Parameter.KEYWORD_ONLY
+        default = Parameter.empty if field.is_required() else field.default
+        found.append(Parameter(name, kind, default=default, annotation=field.annotation))
+    return Signature(found, return_annotation=answer)
 
 
 def _named(task: TaskSpec) -> str:

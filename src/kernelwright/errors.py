@@ -16,6 +16,9 @@ A candidate's failure is never an exception: it is an outcome of an evaluation.
 """
 
 import errno
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class KernelwrightError(Exception):
@@ -66,6 +69,29 @@ class HeaderError(UserError):
 
 class StoreError(UserError):
     """The store cannot be opened, read or written."""
+
+
+@contextmanager
+def python_words() -> Iterator[None]:
+    """Hints of what is raised inside name options as arguments of a Python call too."""
+    try:
+        yield
+    except UserError as problem:
+        problem.hint = in_python(problem.hint)
+        raise
+
+
+def in_python(hint: str) -> str:
+    """A hint with a line that says which argument each of its options is.
+
+    Commands to paste are left alone: they are for a shell, also where Python shows them.
+    """
+    words = " ".join(line for line in hint.splitlines() if "kernelwright " not in line)
+    names = dict.fromkeys(re.findall(r"(?<![\w-])--([a-z][a-z-]*)", words))
+    if not names or "in Python: " in hint:
+        return hint
+    given = (f"{'as_' if name == 'as' else name.replace('-', '_')}=..." for name in names)
+    return f"{hint}\nin Python: {', '.join(given)}"
 
 
 _SPACE = "free some space, or point TMPDIR, KERNELWRIGHT_CACHE or --store to another disk"

@@ -25,7 +25,7 @@ from pydantic_settings import (
 
 from kernelwright import toml
 from kernelwright.errors import UsageError
-from kernelwright.records.run import Effort
+from kernelwright.records.run import Counted, Effort, Minutes, Seed
 
 PREFIX = "KERNELWRIGHT_"
 MINUTES: Mapping[str, float] = {"quick": 0.75, "normal": 3.0, "thorough": 15.0}
@@ -50,7 +50,7 @@ class Settings(BaseSettings):
     """Values that any verb may need."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True
+        env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True, allow_inf_nan=False
     )
 
     device: str = Field("auto", description="where kernels run: auto or cpu")
@@ -58,15 +58,15 @@ class Settings(BaseSettings):
     proposer: Words = Field(("experts", "tune"), description="who proposes candidates")
     parents: str = Field("greedy", description="how the next parent is chosen")
     effort: Effort = Field("normal", description="one dial: quick, normal or thorough")
-    minutes: float | None = Field(None, gt=0, description="most wall time of a run, in minutes")
-    evaluations: int | None = Field(None, ge=1, description="most looks at candidates")
+    minutes: Minutes | None = Field(None, description="most wall time of a run, in minutes")
+    evaluations: Counted | None = Field(None, ge=1, description="most looks at candidates")
     executor: str = Field("local", description="where candidates are judged")
     compiler: str = Field("", description="C++ compiler: g++ or clang++; empty: first found")
-    threads: int = Field(0, ge=0, description="threads of a kernel; 0: every core")
+    threads: Counted = Field(0, description="threads of a kernel; 0: every core")
     sandbox: Literal["auto", "require", "off"] = Field(
         "auto", description="isolation of candidates: auto, require or off"
     )
-    seed: int = Field(0, ge=0, description="seed of the search; the judge draws its own secrets")
+    seed: Seed = Field(0, description="seed of the search; the judge draws its own secrets")
     store: str = Field("", description="file or URL that keeps every run; empty: the user's own")
     cache: Path = Field(
         default_factory=_cache_home, description="folder of built kernels and peaks"
@@ -169,11 +169,11 @@ def find_file(folder: Path) -> SettingsFile | None:
     """
     for place in (folder, *folder.parents):
         own = place / "kernelwright.toml"
-        if own.is_file():
+        if own.exists() and not own.is_dir():
             text, values = _parsed(own)
             return SettingsFile(own, text, values)
         shared = place / "pyproject.toml"
-        if shared.is_file():
+        if shared.exists() and not shared.is_dir():
             text, values = _parsed(shared)
             tools = values.get("tool", {})
             table = tools.get("kernelwright") if isinstance(tools, dict) else None
@@ -217,8 +217,9 @@ def unknown_variables() -> list[str]:
 
 def _parsed(path: Path) -> tuple[str, dict[str, Any]]:
     try:
-        text = path.read_text(encoding="utf-8")
-        return text, toml.loads(text)
+        if not path.is_file():  # a pipe could keep who reads it for ever
+            raise OSError("it is not a regular file")
+        return (text := path.read_text(encoding="utf-8")), toml.loads(text)
     except (OSError, UnicodeDecodeError) as problem:
         why = getattr(problem, "strerror", None) or problem
         raise UsageError(f"{path}: cannot be read: {why}") from problem

@@ -8,7 +8,7 @@ import click
 import pytest
 
 import kernelwright
-from kernelwright import api, plugins
+from kernelwright import api, errors, plugins
 from kernelwright.cli.main import root
 from kernelwright.settings import MINUTES, Settings
 from kernelwright.verbs import base, optimize, table
@@ -17,7 +17,7 @@ VERBS = pytest.mark.parametrize("verb", table.VERBS, ids=lambda verb: verb.name)
 FOLDER = Path(inspect.getfile(table)).parent
 NO_VERB = {
     "__init__", "agreement", "audit_answer", "base", "claim", "compare_answer", "entrants",
-    "evaluation_answer", "isolation", "machine", "rows", "run_answer", "sensitivity",
+    "evaluation_answer", "foreign", "isolation", "machine", "rows", "run_answer", "sensitivity",
     "setup", "table", "tuning",
 }  # fmt: skip
 BY_HAND = {"optimize", "evaluate", "resume"}
@@ -132,3 +132,25 @@ def test_the_help_says_what_an_effort_stands_for():
     said = optimize.Request.model_fields["effort"].description
     for effort, minutes in MINUTES.items():
         assert f"{effort} ({minutes:g} minutes" in said
+
+
+def test_the_package_offers_every_verb_and_every_error():
+    assert {verb.function for verb in table.VERBS} <= set(kernelwright.__all__)
+    named = {one.__name__ for one in vars(errors).values() if isinstance(one, type)}
+    assert {one for one in named if one.endswith("Error")} <= set(kernelwright.__all__)
+    assert all(getattr(kernelwright, name) is not None for name in kernelwright.__all__)
+
+
+@pytest.mark.parametrize(
+    ("hint", "said"),
+    [
+        ("--force replaces it", "force=..."),
+        ("give it with --start FILE, or ship with --as file", "start=..., as_=..."),
+        ("kernelwright runs resume r --minutes 2", ""),
+        ("check the path", ""),
+    ],
+)
+def test_a_hint_of_the_api_names_arguments_too(hint, said):
+    expected = f"{hint}\nin Python: {said}" if said else hint
+    assert errors.in_python(hint) == expected
+    assert errors.in_python(expected) == expected

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import NEVER_TIMES
+
 ROOT = Path(__file__).parents[2]
 NO_DRIVER = {"LD_LIBRARY_PATH": "", "CUDA_VISIBLE_DEVICES": "-1"}
 
@@ -77,3 +79,21 @@ def test_tests_that_hold_a_device_share_a_worker(project):
         workers[kind].add(worker)
     assert len(workers["e2e"] | workers["exploits"] | workers["device"]) == 1
     assert workers["unit"]
+
+
+def test_what_never_times_runs_beside_the_device(project):
+    text = "".join(f"def test_{n}(): pass\n" for n in range(8))
+    for name in ("device/test_many.py", "device/test_cpp.py", "unit/test_many.py"):
+        add(project, name, text)
+    done = run(project, "-v", "-n", "2")
+    workers = defaultdict(set)
+    for worker, file in re.findall(r"\[(gw\d)\] .* tests/(\w+/\w+)\.py", done.stdout):
+        workers[file].add(worker)
+    assert len(workers["device/test_many"]) == 1
+    assert workers["device/test_cpp"].isdisjoint(workers["device/test_many"])
+
+
+@pytest.mark.parametrize("file", sorted(NEVER_TIMES))
+def test_what_never_times_opens_no_session(file):
+    found = re.search(r"LocalExecutor|Court\b|executors", (ROOT / file).read_text())
+    assert found is None, f"{file} can time kernels by {found}"

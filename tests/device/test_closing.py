@@ -41,6 +41,18 @@ def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("cache")
 
 
+@pytest.fixture(scope="module")
+def opened(cache):
+    """Opens a session without what only a verdict needs, and with what the first has found."""
+    seen = []
+
+    def start(executor):
+        known = seen[0] if seen else None
+        seen.append(executor.open(judging.task(), known, controls=False).sensitivity)
+
+    return start
+
+
 def job(number, source, plan):
     return JudgeJob(number=number, task=judging.task(), candidate=make_candidate(source, "cpp"),
                     plan=plan, seed=number, threads=2)  # fmt: skip
@@ -59,11 +71,18 @@ JOBS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.2, 0.7, 2.0])
-@pytest.mark.parametrize("moment", JOBS)
-def test_closing_with_work_in_flight(left, cache, moment, delay):
+DELAYS = [0.0, 0.2, 0.7, 2.0]
+ALIKE_AT_ONCE = {"loading", "calling", "calling with children", "confirming"}
+"""Looks of which nothing has begun at a delay of nought, as of `timing`."""
+
+
+@pytest.mark.parametrize(
+    ("moment", "delay"),
+    [(moment, delay) for moment in JOBS for delay in DELAYS[moment in ALIKE_AT_ONCE :]],
+)
+def test_closing_with_work_in_flight(left, cache, opened, moment, delay):
     executor = LocalExecutor(threads=2, cache=cache, baselines=("loop",))
-    executor.open(judging.task())
+    opened(executor)
     for number, (source, plan) in enumerate(JOBS[moment]):
         executor.submit(job(number, source, plan))
     time.sleep(delay)
@@ -99,9 +118,9 @@ def test_closing_while_it_opens(left, tmp_path, delay):
     assert all(isinstance(one, KernelwrightError) for one in problems)
 
 
-def test_somebody_who_waits_is_told(left, cache):
+def test_somebody_who_waits_is_told(left, cache, opened):
     executor = LocalExecutor(threads=2, cache=cache, baselines=("loop",))
-    executor.open(judging.task())
+    opened(executor)
     executor.submit(job(1, HANGS, judging.SCREEN))
     problems = []
 
@@ -121,9 +140,9 @@ def test_somebody_who_waits_is_told(left, cache):
     assert left.found() == []
 
 
-def test_impatience_does_not_leave_more_behind(left, cache, monkeypatch):
+def test_impatience_does_not_leave_more_behind(left, cache, opened, monkeypatch):
     executor = LocalExecutor(threads=2, cache=cache, baselines=("loop",))
-    executor.open(judging.task())
+    opened(executor)
     executor.submit(job(1, HANGS, judging.SCREEN))
     time.sleep(0.5)
     real, calls = executor._judges.kill, []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from kernelwright.checks.sensitivity import InsensitiveTask
@@ -12,12 +14,20 @@ from kernelwright.records.rung import Rung
 from tests.device import judging
 from tests.device.judging import RIGHT, UNSHIFTED, body
 
+PLANS = {one.rung: one for one in (judging.DRAFT, judging.SCREEN, judging.FULL, judging.CONFIRM)}
+
 
 @pytest.fixture(scope="module")
 def court(tmp_path_factory):
     executor = LocalExecutor(threads=2, cache=tmp_path_factory.mktemp("cache"))
     yield judging.Court(executor, judging.task())
     executor.close()
+
+
+@pytest.fixture(scope="module")
+def honest(court):
+    """What the judge makes of the honest loop, once a rung: a confirm times five baselines."""
+    return cache(lambda rung: court.judge(judging.LOOP, PLANS[rung]))
 
 
 def test_the_session_names_every_baseline_or_why_it_is_missing(court):
@@ -38,9 +48,9 @@ def test_the_session_tested_its_judge_first(court):
     assert found["planted slower"].verdict in ("held", "too noisy")
 
 
-@pytest.mark.parametrize("plan", [judging.DRAFT, judging.SCREEN, judging.FULL, judging.CONFIRM])
-def test_an_honest_candidate_passes_every_rung(court, plan):
-    found = court.judge(judging.LOOP, plan)
+@pytest.mark.parametrize("plan", PLANS.values())
+def test_an_honest_candidate_passes_every_rung(court, honest, plan):
+    found = honest(plan.rung)
     assert found.outcome is Outcome.PASSED, (found.reason, found.evidence)
     assert found.build is not None
     assert len(found.build.binary) == 64
@@ -51,8 +61,8 @@ def test_an_honest_candidate_passes_every_rung(court, plan):
         assert found.comparisons[0].baseline == court.session.strongest or plan is judging.CONFIRM
 
 
-def test_confirm_compares_with_every_baseline_that_can_be_had(court):
-    found = court.judge(judging.LOOP, judging.CONFIRM)
+def test_confirm_compares_with_every_baseline_that_can_be_had(honest):
+    found = honest(Rung.CONFIRM)
     named = {one.baseline for one in found.comparisons} | set(found.evidence["missing_baselines"])
     assert named == {"loop", "numpy", "eager", "fused", "compile"}
     assert found.evidence["same_binary_as_first_build"] is True
@@ -271,8 +281,8 @@ def unreliable(executor, task):
 # --- what is allowed, and what is said about it -------------------------------------------------
 
 
-def test_a_pass_says_how_near_it_came(court):
-    nearest = court.judge(judging.LOOP, judging.FULL).evidence["nearest_to_limit"]
+def test_a_pass_says_how_near_it_came(honest):
+    nearest = honest(Rung.FULL).evidence["nearest_to_limit"]
     assert 0 < nearest["share"] <= 1
     assert nearest["output"] in ("y", "q")
     assert nearest["workload"]

@@ -179,6 +179,9 @@ def test_model_new_refuses_what_was_not_judged(shipped):
             new(torch.randn(7, 5), 0.5)
         with pytest.raises(ValueError, match="float64"):
             new(torch.randn(6, 5, dtype=torch.float64), 0.5)
+    with pytest.raises(ValueError, match=r"'narrow': 3.* not with .*'narrow': 4"):
+        module.ModelNew(5, narrow=4)
+    assert module.ModelNew(narrow=3, wide=5)
     with pytest.raises(RuntimeError, match="no gradient"):
         new(torch.randn(6, 5, requires_grad=True), 0.5)
 

@@ -60,7 +60,9 @@ def notation(language: str) -> Notation:
     Raises:
         UsageError: there is no such language; names those there are.
     """
-    found: Notation = plugins.load("languages", language).notation
+    part = plugins.load("languages", language)
+    with plugins.using("languages", language):
+        found: Notation = part.notation
     return found
 
 
@@ -70,7 +72,7 @@ def language_of(path: Path, source: str) -> str:
     Raises:
         UsageError: its ending names no language.
     """
-    known = {name: notation(name) for name in plugins.names("languages")}
+    known: dict[str, Notation] = dict(plugins.working("languages", notation))
     fitting = [name for name, written in known.items() if path.suffix in written.endings]
     if not fitting:
         endings = dict.fromkeys(ending for one in known.values() for ending in one.endings)

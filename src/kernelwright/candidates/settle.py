@@ -41,9 +41,9 @@ def settled(candidate: Candidate) -> str:
     return settle(candidate.source, candidate.language, candidate.tunables)
 
 
-def best_file(candidate: Candidate) -> tuple[str, str]:
+def best_file(candidate: Candidate, stem: str = "best") -> tuple[str, str]:
     """Name and text of the file that holds a run's best candidate."""
-    return f"best{notation(candidate.language).endings[0]}", settled(candidate)
+    return f"{stem}{notation(candidate.language).endings[0]}", settled(candidate)
 
 
 def leading_file(candidate: Candidate, run: str) -> tuple[str, str]:

@@ -5,8 +5,11 @@ time or room by its length, so what is too long is refused before any of that.
 """
 
 import errno
+import os
+import stat
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import IO
 
 MOST_BYTES = 1 << 20
 """Longest file of a kernel, a reference or a plain loop; the longest that we ship has 10 KiB."""
@@ -33,12 +36,24 @@ def read_text(path: Path | Traversable) -> str:
     """Text of a file, never more of it than is allowed.
 
     Raises:
-        OSError: it cannot be read, or is too long.
+        OSError: it cannot be read, is no regular file, or is too long.
         UnicodeDecodeError: it is not UTF-8.
     """
-    with path.open("rb") as file:
+    with _opened(path) if isinstance(path, Path) else path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise OSError(errno.EFBIG, f"it has more than {MOST_BYTES >> 20} MiB")
     # As text is read elsewhere: every kind of line end becomes one.
     return data.decode().replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """A regular file; a pipe or a device could keep who reads it for ever."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise OSError(errno.EINVAL, "it is not a regular file")

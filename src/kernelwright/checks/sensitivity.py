@@ -20,6 +20,12 @@ from kernelwright.records.task import Tolerance
 
 SEEDS_APART = 10.0
 """Tolerances by which the answers of two seeds must differ."""
+SAME_INPUTS = "same inputs"
+"""Note of a control of answers for two seeds."""
+_OWN_SEED = (
+    "a generator with a seed of its own draws them: use numpy's or the framework's global one, "
+    "which the judge seeds"
+)
 _LOOSE = (
     "give the inputs values at which the output varies by more than the tolerance, "
     "or lower k of [tolerance]"
@@ -147,7 +153,9 @@ def decide(
         return found
     workload, control = found.accepted[0]
     reason = f"task {task} cannot be scored: at {workload} {_sentence(control)}"
-    return found.model_copy(update={"reason": reason, "hint": HINTS.get(control.name, _LOOSE)})
+    own = control.note == SAME_INPUTS
+    hint = _OWN_SEED if own else HINTS.get(control.name, _LOOSE)
+    return found.model_copy(update={"reason": reason, "hint": hint})
 
 
 def _accepting(examined: Sequence[Examined], tolerance: Tolerance) -> bool:
@@ -169,7 +177,8 @@ def _sentence(control: Control) -> str:
     off = f"{control.tolerances:.3g} tolerances" if control.tolerances else "nothing"
     match control.name:
         case "another_seed":
-            return f"the answers of two seeds for output {control.of} differ by {off}"
+            why = ": the inputs are the same under every seed" if control.note else ""
+            return f"the answers of two seeds for output {control.of} differ by {off}{why}"
         case "perturbed":
             why = f" ({control.note})" if control.note else ""
             return f"changing {control.of} changes the outputs by {off}{why}"

@@ -16,6 +16,7 @@ from kernelwright.records.job import Session
 from kernelwright.records.run import Run
 from kernelwright.records.rung import Rung
 from kernelwright.records.task import Task
+from kernelwright.report import text
 from kernelwright.search.observer import Observer, Progress
 
 EVERY_S = 10.0
@@ -66,7 +67,10 @@ class Lines(Observer):
         if progress is None:
             self._say("at work")
             return
-        parts = [f"{self._candidates} candidates", f"{progress.spent.evaluations} looks"]
+        parts = [
+            text.count(self._candidates, "candidate"),
+            text.count(progress.spent.evaluations, "look"),
+        ]
         if progress.leader and progress.leading:
             parts.append(phrases.leads(progress.leading, progress.leader))
         left = self._left(progress)
@@ -114,7 +118,8 @@ class Lines(Observer):
             wall_s = progress.spent.wall_s + self._clock() - self._told
             parts.append(f"{max(0.0, 60 * progress.budget.minutes - wall_s):.0f} s")
         if progress.budget.evaluations is not None:
-            parts.append(f"{progress.budget.evaluations - progress.spent.evaluations} looks")
+            left = progress.budget.evaluations - progress.spent.evaluations
+            parts.append(text.count(left, "look"))
         return f"{' and '.join(parts)} left" if parts else ""
 
     def _say(self, line: str) -> None:

@@ -59,8 +59,8 @@ def _guarded(words: list[str], as_json: bool, debug: bool) -> int:
         message, hint = _click_words(problem)
         fail(message, hint, as_json)
         return problem.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        fail("interrupted", "", as_json)
+    except (KeyboardInterrupt, click.Abort) as ending:
+        fail("interrupted", _how_to_go_on(ending), as_json)
         return INTERRUPTED
     except BrokenPipeError:
         raise
@@ -82,6 +82,12 @@ def _guarded(words: list[str], as_json: bool, debug: bool) -> int:
         what = f"{type(problem).__name__}: {problem}".removesuffix(": ")
         fail(what, "this is a fault of kernelwright; --debug shows the traceback", as_json)
         return 1
+
+
+def _how_to_go_on(ending: BaseException) -> str:
+    """What the verb said when it was interrupted; click has put its own ending around that."""
+    said = str(ending) or str(ending.__cause__ or "")
+    return said or "nothing was begun that could be resumed, and nothing is lost: start it again"
 
 
 def root() -> VerbGroup:

@@ -5,18 +5,17 @@ from collections.abc import Iterator
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Session
+from kernelwright.records.measurement import hardest_first
 from kernelwright.records.run import Run
 from kernelwright.report import summary as report
 from kernelwright.report import text
+from kernelwright.report.rivals import absent, to_beat
 
 
 def begun(run: Run, session: Session) -> Iterator[str]:
     """Which run it is, and what there is to beat."""
-    rivals = ", ".join(one.name for one in session.baselines if not one.missing)
-    yield f"run {run.id}: to beat: {rivals}; the strongest is {session.strongest}"
-    for one in session.baselines:
-        if one.missing:
-            yield f"without {one.name}: {one.missing}"
+    yield f"run {run.id}: to beat: {to_beat(session)}"
+    yield from (f"without {one}" for one in absent(session))
 
 
 def name(candidate: Candidate) -> str:
@@ -30,8 +29,8 @@ def leads(candidate: Candidate, look: Evaluation) -> str:
 
 
 def against(look: Evaluation) -> str:
-    """The first comparison of a look, with its rival and interval; empty if there is none."""
-    for one in look.comparisons[:1]:
+    """Ratio and interval over the strongest rival; empty if there is none."""
+    for one in hardest_first(look.comparisons)[:1]:
         ratio = text.ratio(one.ratio, one.low, one.high)
         return f"{ratio} against {one.baseline} on {one.workload}"
     return ""

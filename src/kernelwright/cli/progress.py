@@ -14,6 +14,7 @@ from kernelwright.records.job import Session
 from kernelwright.records.run import Budget, Run, Spent
 from kernelwright.records.rung import Rung
 from kernelwright.records.task import Task
+from kernelwright.report import text
 from kernelwright.search.observer import Observer, Progress
 from kernelwright.search.summary import RunSummary
 
@@ -101,7 +102,8 @@ class Watcher(Observer):
             return
         self._changed = now
         self._draw(
-            f"{progress.spent.evaluations} looks at {progress.drafted} candidates; "
+            f"{text.count(progress.spent.evaluations, 'look')} at "
+            f"{text.count(progress.drafted, 'candidate')}; "
             f"{evaluation.rung.word} {phrases.name(candidate)}: {evaluation.outcome.value}",
             share(progress.spent, progress.budget),
         )

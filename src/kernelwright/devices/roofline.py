@@ -17,6 +17,7 @@ class Floor:
 
     us: float
     bound: str
+    operations_known: bool = True
 
 
 def floor(read_bytes: int, written_bytes: int, operations: float, peaks: Peaks) -> Floor:
@@ -35,7 +36,10 @@ def floor(read_bytes: int, written_bytes: int, operations: float, peaks: Peaks) 
     writing = max(2 / peaks.copy_gbps - reading, 0.0)
     by_bytes = (read_bytes * reading + written_bytes * writing) / 1e3
     by_rate = operations / (peaks.rate_gflops * 1e3)
-    return Floor(by_rate, "rate") if by_rate > by_bytes else Floor(by_bytes, "bandwidth")
+    known = operations > 0
+    if by_rate > by_bytes:
+        return Floor(by_rate, "rate", known)
+    return Floor(by_bytes, "bandwidth", known)
 
 
 WARM_SLACK = 1.5
@@ -59,4 +63,9 @@ def impossible(nbytes: int, least_operations: float, peaks: Peaks) -> float:
 
 def roofline(floor_: Floor, time_us: float) -> Roofline:
     """The record: floor, and which fraction of the roof ``time_us`` reaches."""
-    return Roofline(floor_us=floor_.us, fraction=floor_.us / time_us, bound=floor_.bound)
+    return Roofline(
+        floor_us=floor_.us,
+        fraction=floor_.us / time_us,
+        bound=floor_.bound,
+        operations_known=floor_.operations_known,
+    )

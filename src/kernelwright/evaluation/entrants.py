@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from kernelwright import sandbox
 from kernelwright.evaluation import cores
@@ -18,6 +18,7 @@ from kernelwright.evaluation.bench import Bench
 from kernelwright.evaluation.channel import Channel
 from kernelwright.evaluation.entrant import Entrant
 from kernelwright.evaluation.environment import environment
+from kernelwright.evaluation.handling import Handling
 from kernelwright.evaluation.interface import interface
 from kernelwright.evaluation.library_worker import LibraryWorker
 from kernelwright.evaluation.python_worker import PythonWorker
@@ -78,9 +79,15 @@ class Entrants:
 
         folders: list[Path] = []
 
-        def start() -> Worker:
+        def fresh(handling: Handling | None = None) -> Worker:
             folders.append(Path(tempfile.mkdtemp(dir=self._folder, prefix="worker-")))
-            return self._start(kind, library, folders[-1], mode, label)
+            return self._start(kind, library, folders[-1], mode, label, handling)
+
+        def rehearsing() -> PythonWorker:
+            return cast(PythonWorker, fresh())
+
+        def start() -> Worker:
+            return fresh(Handling(rehearsing, load.get("model"), self._bench.flush))
 
         task = self._bench.task
         load: dict[str, Any] = {"library": str(library), "entry": task.entry}
@@ -100,7 +107,13 @@ class Entrants:
         self._zygote.close()
 
     def _start(
-        self, kind: WorkerKind, library: Path, folder: Path, mode: sandbox.Mode, label: str
+        self,
+        kind: WorkerKind,
+        library: Path,
+        folder: Path,
+        mode: sandbox.Mode,
+        label: str,
+        handling: Handling | None,
     ) -> Worker:
         """A fresh worker process in ``folder``, ready to load ``library``.
 
@@ -118,7 +131,7 @@ class Entrants:
         forbid = self._bench.task.library == "forbid"
         worker: Worker
         if kind == "python":
-            worker = PythonWorker(process, ours, label, forbid=forbid)
+            worker = PythonWorker(process, ours, label, forbid=forbid, handling=handling)
         else:
             worker = LibraryWorker(process, ours, label, library=str(library), forbid=forbid)
         try:

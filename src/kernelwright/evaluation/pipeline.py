@@ -16,7 +16,7 @@ from kernelwright.evaluation.stopwatch import Stopwatch
 from kernelwright.evaluation.trial import Trial
 from kernelwright.records.evaluation import Evaluation, Sandbox
 from kernelwright.records.job import JudgeJob
-from kernelwright.records.measurement import Measurement, Roofline
+from kernelwright.records.measurement import Measurement, Roofline, hardest_first
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Case
 from kernelwright.tasks import edges
@@ -78,7 +78,7 @@ def judge(
         evidence={**evidence, **_tightened(bench)},
         checks=tuple(trial.checks) if trial else (),
         measurements=tuple(measurements),
-        comparisons=tuple(watch.comparisons) if watch and passed else (),
+        comparisons=hardest_first(watch.comparisons) if watch and passed else (),
         roofline=_roofline(bench, measurements) if passed else None,
         sandbox=trial.worker.sandbox if trial else Sandbox(),
         environment=bench.session().environment,

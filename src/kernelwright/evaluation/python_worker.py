@@ -5,7 +5,8 @@ the threads are as they were. The answer is a claim: it catches accidents and pl
 values and times are judged here.
 """
 
-from collections.abc import Mapping
+import secrets
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kernelwright.checks.finding import Finding, Rejected
@@ -21,8 +22,8 @@ LOAD_SECONDS = 20.0
 FIRST_SECONDS = 30.0
 """Least time for the first calls of a shape, in which the framework's compiler may be at work."""
 MOST_NAMES = 64
-CALL_SLACK_US = 300.0
-"""Placing parameters, looking for threads, copying results to where they are judged."""
+WATCHED_OF = 3
+"""Of so many calls that are not timed all but one are watched, where operators are forbidden."""
 LONGEST_NAME = 100
 
 
@@ -34,6 +35,7 @@ class PythonWorker(Worker):
         channel: our end of its socket.
         label: used in reasons.
         forbid: a result that the framework's own operators computed is none of the candidate's.
+        handling: what is done beside each call on given buffers, in microseconds.
     """
 
     def __init__(
@@ -43,10 +45,11 @@ class PythonWorker(Worker):
         label: str = "the candidate",
         *,
         forbid: bool,
+        handling: Callable[[Ring], float] | None = None,
     ) -> None:
         super().__init__(process, channel, label)
         self._forbid = forbid
-        self.call_slack_us = CALL_SLACK_US
+        self._handling = handling
         self._watching = False
 
     def load(self, message: dict[str, Any], timeout: float) -> dict[str, Any]:
@@ -57,9 +60,29 @@ class PythonWorker(Worker):
         """As for any worker, with time to compile: the first calls of a shape are made here."""
         super().bind(ring, max(timeout, FIRST_SECONDS), more)
 
+    def beside_us(self, ring: Ring) -> float:
+        """Placing parameters, looking for threads, copying results to where they are judged."""
+        return self._handling(ring) if self._handling is not None else 0.0
+
+    def rehearse(self, model: Mapping[str, Any] | None, timeout: float) -> None:
+        """Be bound as a candidate would, and compute nothing; trusted, and none comes after it."""
+        self._ask({"do": "rehearse", "model": model}, timeout)
+
     def watch(self) -> None:
         """Let the next run name the operators that the candidate calls."""
         self._watching = True
+
+    def run(self, slots: list[int], timeout: float) -> Ran:
+        """As for any worker; where operators are forbidden, some of these calls are watched."""
+        if self._forbid and secrets.randbelow(WATCHED_OF):
+            self.watch()
+        return super().run(slots, timeout)
+
+    def again_watched(self, slots: list[int], timeout: float) -> None:
+        """A block like those that were timed, on what they were called with, but watched."""
+        if self._forbid:
+            self.watch()
+            super().run(slots, timeout)
 
     def arm(
         self,

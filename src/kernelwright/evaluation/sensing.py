@@ -16,7 +16,7 @@ from kernelwright.checks.answer import Answer
 from kernelwright.checks.correctness import allowed, compare, distance
 from kernelwright.checks.distance import Array, Errors
 from kernelwright.checks.rounding import lower_bits
-from kernelwright.checks.sensitivity import SEEDS_APART, Examined, Row, decide
+from kernelwright.checks.sensitivity import SAME_INPUTS, SEEDS_APART, Examined, Row, decide
 from kernelwright.errors import JudgeError
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.draws import Draws, cast
@@ -113,6 +113,9 @@ def _more(draws: Draws, number: int) -> int:
 def _another_seed(draws: Draws, number: int) -> Row:
     first = draws.first.answers[number]
     row = Row("another_seed", first.name, tries=[[]])
+    mine, theirs = draws.first.contents, draws.contents(1)
+    if mine and all(np.array_equal(one, theirs[name]) for name, one in mine.items()):
+        row.note = SAME_INPUTS
     for other in range(1, 2 + _more(draws, number)):
         truth = draws.question(other).answers[number].truth
         row.tries[0].append((distance(cast(truth, first), first), first))

@@ -58,6 +58,7 @@ class RingSide:
         self.handicap = handicap
         self.blocks = 0
         self.clocks = Clocks()
+        self._beside_us = 0.0 if self.trusted else worker.beside_us(ring)
         self.order: list[int] = []
         """Slots of the present block, in the order of their calls."""
 
@@ -84,7 +85,7 @@ class RingSide:
             self.ring.poison(slot, POISONS[(self.blocks + slot) % 2])
         self.flush()
         ran = self.worker.go(self.deadline)
-        believed_us = self.clocks.add(ran, self.worker.call_slack_us)
+        believed_us = self.clocks.add(ran, self._beside_us)
         self.after()
         self.blocks += 1
         return self.clocks.claimed[-1] if self.trusted else believed_us
@@ -171,6 +172,7 @@ class CandidateSide(RingSide):
             self.block()
         for slot in self.order[: max(self._least - self.inspected, 0)]:
             self._inspect(slot, self._snapshot(slot))
+        self.worker.again_watched(self.order, self.deadline)
 
     def _uncalled(self, slot: int) -> Finding | None:
         """That the outputs of a call that was not made were written all the same."""

@@ -45,8 +45,6 @@ class Worker:
         self.channel = channel
         self.label = label
         self.sandbox = Sandbox()
-        self.call_slack_us = 0.0
-        """What it does beside each call, uncounted, in the time that the verifier sees."""
         self.labels: dict[str, Any] = {}
         """What is worth telling about a candidate that passes."""
         self.until = math.inf
@@ -104,6 +102,13 @@ class Worker:
             self._ask(message, timeout, (arena.descriptor,))
         self._ring = ring.number
         self._ask({"do": "bind", "slots": ring.arguments(), **(more or {})}, timeout)
+
+    def beside_us(self, ring: Ring) -> float:
+        """What it does beside each call on ``ring``, uncounted, in time that the verifier sees."""
+        return 0.0
+
+    def again_watched(self, slots: list[int], timeout: float) -> None:
+        """Find out whether timed calls use what others may not, where its process can tell."""
 
     def watch(self) -> None:
         """Find out in the next run what the candidate calls, where its process can tell."""

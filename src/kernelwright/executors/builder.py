@@ -44,8 +44,8 @@ class Builder:
             candidate: which.
             cache: an empty folder to build from nothing; by default what was built is kept.
         """
-        language: Language = plugins.load("languages", candidate.language)(
-            self._compiler, cache or self._cache
+        language: Language = plugins.make(
+            "languages", candidate.language, self._compiler, cache or self._cache
         )
         return language.build(
             candidate,

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from model import NAME, Model  # type: ignore[import-not-found]
+from model import NAME, Model, Rehearsal  # type: ignore[import-not-found]
 from refusal import Refusal, theirs  # type: ignore[import-not-found]
-from tensors import Arenas, number  # type: ignore[import-not-found]
+from tensors import Arenas, number, touch  # type: ignore[import-not-found]
 
 MODULE = "kernel"
 
@@ -39,6 +39,17 @@ def load(message: dict[str, Any]) -> Function | Model:
     if "unsupported" in interface:
         raise Refusal("unavailable", f"{NAME} cannot be built here: {interface['unsupported']}")
     return Model(names[NAME], interface, message["tunables"])
+
+
+def rehearsal(interface: dict[str, Any] | None) -> Function | Model:
+    """What stands in for a candidate while the handling of its calls is measured.
+
+    Args:
+        interface: as ``model`` of :func:`load`; a model's results are copied, which takes longest.
+    """
+    if interface is None or "unsupported" in interface:
+        return Function(touch, {})
+    return Rehearsal(interface)
 
 
 def _executed(path: str) -> dict[str, Any]:

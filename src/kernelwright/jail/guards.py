@@ -8,6 +8,7 @@ in another process.
 
 from __future__ import annotations
 
+import _thread
 import builtins
 import ctypes
 import gc
@@ -25,6 +26,10 @@ import torch
 from refusal import Refusal  # type: ignore[import-not-found]
 
 FRAMES, LIST, MODULES = sys._current_frames, os.listdir, sys.modules
+STOP_COLLECTING, COLLECT, KEEP = gc.disable, gc.collect, gc.freeze
+TRACER, PROFILER, STARTED = sys.gettrace, sys.getprofile, _thread._count
+HOOKED = ("sys.addaudithook", "sys.monitoring.register_callback")
+"""Ways to be called by the interpreter itself, of which nobody could be rid again."""
 CLOCK, SLEEP = time.monotonic, time.sleep
 LEAVING_S, LEAVING_CPU_NS = 1.0, 1_000_000
 """For how long a thread may be on its way out, and what it may compute meanwhile."""
@@ -55,6 +60,14 @@ class Guards:
         self._random = random_state()
         self._tasks = tasks()
         self._processes = processes()
+        self._hooks: list[str] = []
+        sys.addaudithook(self._audit)
+
+    def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Refuse hooks, silently: whoever raises here keeps a hook from being added."""
+        if event in HOOKED and arguments[-1:] != (None,):
+            self._hooks.append(event)
+            raise RuntimeError(event)
 
     def warm(self) -> None:
         """Threads that run now are the framework's and the candidate's pools."""
@@ -66,6 +79,8 @@ class Guards:
         Raises:
             Refusal: something is not as it was.
         """
+        if self._hooks:
+            raise Refusal("tampering", f"{self._hooks[0]} was called {when}")
         # Settings first: some of them replace functions.
         now_set = settings()
         for name, value in self._settings.items():
@@ -103,6 +118,36 @@ class Guards:
         """Whether random numbers were drawn since the last look."""
         before, self._random = self._random, random_state()
         return before != self._random
+
+
+def quiet() -> None:
+    """Let nothing of the candidate's run unasked from here on, before its clock is read.
+
+    What it has left for the collector stays there: a destructor that runs once the clock was read
+    works in time that nobody counts. Each line is one call of a function of C, and what one of
+    them lets in is still timed.
+
+    Raises:
+        Refusal: a function for tracing is set, or a Python thread is alive.
+    """
+    STOP_COLLECTING()
+    if TRACER() is not None or PROFILER() is not None:
+        text = "a function for tracing or profiling was still set when the call returned"
+        raise Refusal("state_mutated", text, "set it back inside the call")
+    if STARTED():
+        text = "a Python thread was still alive when the call returned"
+        raise Refusal("deferred_work", text, "join threads, and shut pools down, before returning")
+
+
+def sweep(*, keep: bool = False) -> None:
+    """Collect garbage, when there is nothing that its destructors could work on.
+
+    Args:
+        keep: what is alive now will stay, and need not be looked at again.
+    """
+    COLLECT()
+    if keep:
+        KEEP()
 
 
 def over() -> None:

@@ -6,6 +6,7 @@ too, so the price is the same on both sides.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -13,9 +14,9 @@ from typing import Any
 
 import torch
 from refusal import Refusal, theirs  # type: ignore[import-not-found]
-from returned import Output, copy, examine, tensors_of  # type: ignore[import-not-found]
+from returned import DTYPES, Output, copy, examine, tensors_of  # type: ignore[import-not-found]
 from states import match  # type: ignore[import-not-found]
-from tensors import Arenas, number  # type: ignore[import-not-found]
+from tensors import Arenas, number, touch  # type: ignore[import-not-found]
 
 NAME = "ModelNew"
 PLAIN, SET_DATA = torch._C.DisableTorchFunction, torch._C.TensorBase.__dict__["data"].__set__
@@ -45,10 +46,14 @@ class Model:
             model = kind(*arguments, **named, **tunables)
         if not isinstance(model, torch.nn.Module):
             raise Refusal("signature", f"{NAME} is no torch.nn.Module")
-        self._model = model
-        self._interface = interface
         with theirs(f"listing what {NAME} holds"):
-            self._states = match(model, interface["states"])
+            states = match(model, interface["states"])
+        self._begin(model, interface, states)
+
+    def _begin(
+        self, model: Callable[..., Any], interface: dict[str, Any], states: list[tuple[Any, str]]
+    ) -> None:
+        self._model, self._interface, self._states = model, interface, states
         self._calls: list[Callable[[], Any]] = []
         self._places: list[list[tuple[Any, Any]]] = []
         self._outputs: list[list[Output]] = []
@@ -115,6 +120,37 @@ class Model:
             for tensor, output in zip(found, outputs, strict=True):
                 copy(tensor, output)
         return 0
+
+
+class Rehearsal(Model):
+    """Stands in for a candidate's: what its calls return has the right form, and is handled alike.
+
+    Args:
+        interface: as for :class:`Model`.
+    """
+
+    def __init__(self, interface: dict[str, Any]) -> None:
+        wanted = interface["states"]
+        states = [(torch.empty(one["shape"], dtype=DTYPES[one["dtype"]]), one["name"])
+                  for one in wanted]  # fmt: skip
+        self._begin(touch, interface, states)
+
+    def prepare(self, slot: int) -> Callable[[], Any]:
+        """As for any model; the call then makes outputs of its own."""
+        return partial(self._made, super().prepare(slot), slot)
+
+    def _made(self, call: Callable[[], None], slot: int) -> list[torch.Tensor]:
+        call()
+        return [_ones(output) for output in self._outputs[slot]]
+
+
+def _ones(output: Output) -> torch.Tensor:
+    """A fresh tensor of an output's form, every byte of it written."""
+    if 0 in output.shape:
+        return torch.empty(output.shape, dtype=output.dtype)
+    count = math.prod(output.shape) * output.dtype.itemsize
+    written = torch.full((count,), 1, dtype=torch.uint8)
+    return written.view(output.dtype).view(output.shape)
 
 
 def decoded(value: list[Any]) -> Any:

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
+from torch.utils import _python_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 MOST = 64
 COMPILED = "torch.compile"
 _DYNAMO = "torch._dynamo.eval_frame"
 _PLAIN = """
-    _conj _neg_view _reshape_alias _to_copy _unsafe_view alias alias_copy as_strided
-    as_strided_copy chunk clone contiguous copy copy_ detach detach_ diagonal empty empty_like
-    empty_permuted empty_strided expand expand_as fill fill_ flatten full full_like item
-    _local_scalar_dense lift lift_fresh movedim moveaxis mT narrow new_empty new_empty_strided
-    new_full new_ones new_zeros ones ones_like permute reshape resize_ select set_ slice split
-    split_with_sizes squeeze squeeze_ swapaxes t t_ to transpose transpose_ unbind unflatten
-    unfold unsqueeze unsqueeze_ view view_as view_as_real view_as_complex zero_ zeros zeros_like
+    alias alias_copy as_strided as_strided_copy chunk clone _conj contiguous copy copy_ detach
+    detach_ diagonal dsplit empty empty_like empty_permuted empty_strided expand expand_as
+    expand_copy fill fill_ flatten full full_like hsplit item _lazy_clone lift lift_fresh
+    lift_fresh_copy _local_scalar_dense moveaxis movedim mT narrow narrow_copy _neg_view new_empty
+    new_empty_strided new_full new_ones new_zeros ones ones_like permute permute_copy reshape
+    _reshape_alias resize_ resize_as_ resolve_conj resolve_neg select select_copy set_ set_data
+    slice slice_copy split split_with_sizes squeeze squeeze_ squeeze_copy swapaxes swapdims t t_
+    t_copy tensor_split to _to_copy transpose transpose_ transpose_copy type_as unbind unflatten
+    unfold _unsafe_view unsqueeze unsqueeze_ unsqueeze_copy view view_as view_as_complex
+    view_as_real view_copy vsplit zero_ zeros zeros_like
 """
+MODES, NONE = torch._C._len_torch_dispatch_stack, partial(len, ())
+"""How many modes are active, and an answer that there are none."""
 PLAIN = frozenset(_PLAIN.split())
 """Operators that make, fill, copy or look at tensors and compute nothing."""
 
@@ -38,9 +45,15 @@ class Operators(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
     def around(self, call: Callable[[], Any]) -> Any:
-        """What ``call`` returns, watched."""
+        """What ``call`` returns, watched; whoever asks in the usual way is told of no mode."""
         with self:
-            return call()
+            for module in (torch._C, _python_dispatch):
+                module._len_torch_dispatch_stack = NONE
+            try:
+                return call()
+            finally:
+                for module in (torch._C, _python_dispatch):
+                    module._len_torch_dispatch_stack = MODES
 
 
 def spaces() -> frozenset[str]:

@@ -49,8 +49,14 @@ class PythonWorker(run.Worker):
         for _ in range(NOOP_CALLS):
             start = CLOCK()
             call()
+            guards.quiet()
             spent.append(CLOCK() - start)
         return {"ns": sorted(spent)[NOOP_CALLS // 2]}
+
+    def rehearse(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        """Let calls do nothing of use, so that what is done beside them can be measured."""
+        self.player = candidate.rehearsal(message["model"])
+        return {"ok": True}
 
     def load(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Execute the candidate's file."""
@@ -68,6 +74,7 @@ class PythonWorker(run.Worker):
         for _ in range(WARM_ROUNDS - 2):
             if time.monotonic() < until:
                 self._calls(slots, 1)
+        guards.sweep(keep=True)
         self.guards.warm()
         return {"ok": True}
 
@@ -75,6 +82,8 @@ class PythonWorker(run.Worker):
         """Call once for each slot named, when told to; report nanoseconds and return codes."""
         slots, token = message["slots"], bytes.fromhex(message["token"])
         watch = operators.Operators() if message.get("probe") else None
+        # Here the last block was looked at, and the contents of the next do not exist yet.
+        guards.sweep()
         wire.send({"armed": True, "number": message["number"]})
         if not wire.told_to_go():
             return
@@ -102,12 +111,13 @@ class PythonWorker(run.Worker):
     def _calls(
         self, slots: Iterable[int], held: int, watch: operators.Operators | None = None
     ) -> tuple[list[int], list[int]]:
-        player, clock = self.player, CLOCK
+        player, clock, quiet = self.player, CLOCK, guards.quiet
         spent: list[int] = []
         codes: list[int] = []
         # As long as the baselines keep theirs: what a call gets from the allocator depends on it.
         alive: deque[Any] = deque(maxlen=held)
         player.hold(held)
+        guards.quiet()
         with theirs("the call"), INFERENCE():
             for slot in slots:
                 call = player.prepare(slot)
@@ -115,6 +125,7 @@ class PythonWorker(run.Worker):
                     call = partial(watch.around, call)
                 start = clock()
                 result = call()
+                quiet()
                 spent.append(clock() - start)
                 guards.over()
                 codes.append(player.finish(slot, result))
@@ -134,6 +145,8 @@ def main(channel: int, spec: dict[str, Any]) -> None:
     """Confine this process, then answer messages until the socket closes or we are killed."""
     wire = run.Wire(channel)
     confine.apply(spec)
+    guards.STOP_COLLECTING()
+    guards.sweep(keep=True)
     run.LIBC.prctl(run.PDEATHSIG, run.SIGKILL, 0, 0, 0)
     worker = PythonWorker()
     wire.send({"ready": True})

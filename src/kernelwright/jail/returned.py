@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,14 @@ SHAPE, DTYPE, LAYOUT, CPU = _BASE["shape"], _BASE["dtype"], _BASE["layout"], _BA
 STRIDE, OFFSET, ADDRESS = _BASE["stride"], _BASE["storage_offset"], _BASE["data_ptr"]
 STORAGE, BYTES = _BASE["untyped_storage"], _STORAGE["nbytes"]
 CONJUGATE, NEGATIVE = _BASE["is_conj"], _BASE["is_neg"]
+GRADIENT, BEFORE, VIEWED = _BASE["grad"], _BASE["grad_fn"], _BASE["_base"]
 ITEMS, EACH, EACH_OF = dict.items, tuple.__iter__, list.__iter__
+_KIND = type.__dict__
+ANCESTORS, NAMES, NAME = (_KIND[name].__get__ for name in ("__mro__", "__dict__", "__qualname__"))
+ROOM, ATTRIBUTES = _KIND["__basicsize__"].__get__, _KIND["__dictoffset__"].__get__
+"""Of a class, read as ``type`` does it: a metaclass of the candidate's could answer otherwise."""
+CONTAINERS, ORDERED = (dict, tuple, list), OrderedDict
+OF_ORDERED = OrderedDict.__dict__["__dict__"].__get__
 ARRAY, UNSIGNED = np.ndarray, {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 REFERENCES = weakref.getweakrefcount
 DTYPES = {name: getattr(torch, name) for name in (
@@ -49,21 +57,64 @@ class Output:
 
 
 def flat(result: Any, path: str = "") -> list[tuple[str, Any]]:
-    """What is in a result with the keys that lead to it; no method of the candidate's is called."""
+    """What is in a result with the keys that lead to it; nothing of the candidate's is called.
+
+    Raises:
+        Refusal: a container could hold more than it shows, or has keys that are no plain names.
+    """
     kind = type(result)
-    if issubclass(kind, dict | tuple | list) and hasattr(kind, "__del__"):
-        raise Refusal("tampering", f"a {kind.__name__} was returned that acts when it is let go")
-    if issubclass(kind, dict):
-        parts = [(str(key), one) for key, one in ITEMS(result)]
-    elif issubclass(kind, tuple):
-        names = getattr(kind, "_fields", ())
-        parts = [(str(names[n]) if n < len(names) else str(n), one)
-                 for n, one in enumerate(EACH(result))]  # fmt: skip
-    elif issubclass(kind, list):
-        parts = [(str(n), one) for n, one in enumerate(EACH_OF(result))]
-    else:
+    if kind is TENSOR:
         return [(path, result)]
+    ancestors = ANCESTORS(kind)
+    base = next((one for one in CONTAINERS if any(one is other for other in ancestors)), None)
+    if base is None:
+        return [(path, result)]
+    _plain(result, kind, base)
+    if base is dict:
+        parts = [(_key(key), one) for key, one in ITEMS(result)]
+    elif base is tuple:
+        names = _fields(kind)
+        parts = [(names[n] if n < len(names) else str(n), one)
+                 for n, one in enumerate(EACH(result))]  # fmt: skip
+    else:
+        parts = [(str(n), one) for n, one in enumerate(EACH_OF(result))]
     return [item for key, one in parts for item in flat(one, f"{path}_{key}" if path else key)]
+
+
+def _plain(result: Any, kind: Any, base: Any) -> None:
+    """Refuse a container that acts, or holds something that may act, when it is let go."""
+    if kind is base:
+        return
+    if kind is ORDERED:
+        free = not OF_ORDERED(result) and not REFERENCES(result)
+    else:
+        free = not ATTRIBUTES(kind) and ROOM(kind) == ROOM(base)
+    if not free or _own(kind, "__del__") is not None:
+        text = f"a {NAME(kind)} was returned that could act when it is let go"
+        raise Refusal("tampering", text, "return a plain dict, tuple or list, or a named tuple")
+
+
+def _own(kind: Any, wanted: str) -> Any:
+    """An attribute of a class or of its ancestors; nobody's ``__eq__`` or ``__hash__`` is asked."""
+    for one in EACH(ANCESTORS(kind)):
+        for name, value in NAMES(one).items():
+            if type(name) is str and name == wanted:
+                return value
+    return None
+
+
+def _fields(kind: Any) -> list[str]:
+    """Names of a named tuple's places."""
+    found = _own(kind, "_fields") if kind is not tuple else None
+    names = list(EACH(found)) if type(found) is tuple else []
+    return names if all(type(name) is str for name in names) else []
+
+
+def _key(key: Any) -> str:
+    if type(key) is not str and type(key) is not int:
+        text = f"a key of the result is a {NAME(type(key))}, not a str"
+        raise Refusal("signature", text, "return a dict with names as its keys")
+    return str(key)
 
 
 def tensors_of(result: Any, outputs: list[Output]) -> list[Any]:
@@ -97,14 +148,14 @@ def examine(one: Any, output: Output) -> tuple[int, int]:
         hint = "return a plain tensor, for instance its .detach().clone()"
         raise Refusal("signature", f"output {output.name} is a Parameter, not a tensor", hint)
     if kind is not TENSOR:
-        name = f"{kind.__module__}.{kind.__qualname__}"
-        if issubclass(kind, TENSOR):
+        name = NAME(kind)
+        if any(other is TENSOR for other in ANCESTORS(kind)):
             text = f"output {output.name} is a {name}, a subclass that could compute when looked at"
             raise Refusal("tampering", text, "return a plain torch.Tensor")
         raise Refusal("signature", f"output {output.name} is a {name}, not a tensor")
     if not CPU.__get__(one) or LAYOUT.__get__(one) is not STRIDED:
         raise Refusal("signature", f"output {output.name} is no dense tensor on the CPU")
-    if REFERENCES(one) or vars(one):
+    if REFERENCES(one) or vars(one) or _trailing(one):
         text = f"output {output.name} carries attributes or callbacks, which act when it is let go"
         raise Refusal("tampering", text, "return a tensor that nothing is attached to")
     dtype, shape = DTYPE.__get__(one), tuple(SHAPE.__get__(one))
@@ -127,6 +178,14 @@ def examine(one: Any, output: Output) -> tuple[int, int]:
     if not first or start > first or first + needed > end:
         raise Refusal("tampering", f"output {output.name} has no storage of its size")
     return start, end
+
+
+def _trailing(one: Any) -> bool:
+    """Whether objects of the candidate's hang on a tensor: what made it, or what it views."""
+    if BEFORE.__get__(one) is not None or GRADIENT.__get__(one) is not None:
+        return True
+    viewed = VIEWED.__get__(one)
+    return viewed is not None and (type(viewed) is not TENSOR or bool(vars(viewed)))
 
 
 def copy(one: Any, output: Output) -> None:

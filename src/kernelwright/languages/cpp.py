@@ -206,7 +206,7 @@ def _with_entry(result: BuildResult, entry: str) -> BuildResult:
         others = [symbol for symbol in result.symbols if not symbol.startswith("_")]
         hint = 'define it with extern "C", not static'
         if close:
-            hint = f"did you mean {close[0]!r}?"
+            hint = f"it exports {close[0]!r}: rename that to {entry!r}"
         elif others:
             hint += f"; it exports {', '.join(others[:3])}: is it a kernel of another task?"
     reason = f"the library does not export {entry!r}"

@@ -61,7 +61,11 @@ def misfit(facts: dict[str, Any], entry: str, wanted: Wanted, tunables: set[str]
         hint = f"define {entry}(...); {MODEL} is for tasks in KernelBench's format"
         return Misfit(f"the file defines no {entry!r}", hint)
     close = get_close_matches(entry, facts["defined"], n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"define it: def {entry}(...)"
+    hint = (
+        f"it defines {close[0]!r}: rename that to {entry!r}"
+        if close
+        else f"define it: def {entry}(...)"
+    )
     also = f" and no {MODEL}" if wanted.forward is not None else ""
     return Misfit(f"the file defines no {entry!r}{also}", hint)
 

@@ -1,5 +1,8 @@
 """Times and what they were compared with."""
 
+import math
+from collections.abc import Iterable
+
 from kernelwright.records.base import Record
 from kernelwright.records.outcome import Decision
 
@@ -49,6 +52,20 @@ class Comparison(Record):
     """Place that each sample comes from; kept with them."""
 
 
+def hardest_first(found: Iterable[Comparison]) -> tuple[Comparison, ...]:
+    """Comparisons by baseline, that which is hardest to beat first, by the mean of log-ratios.
+
+    Within a baseline their order is kept.
+    """
+    by_name: dict[str, list[Comparison]] = {}
+    for one in found:
+        by_name.setdefault(one.baseline, []).append(one)
+    ordered = sorted(
+        by_name.values(), key=lambda rows: sum(math.log(one.ratio) for one in rows) / len(rows)
+    )
+    return tuple(one for rows in ordered for one in rows)
+
+
 class Roofline(Record):
     """The least time this device could need, from compulsory bytes and operations."""
 
@@ -57,3 +74,5 @@ class Roofline(Record):
     """floor_us divided by the measured time: 1 means at the roof."""
     bound: str
     """``bandwidth`` or ``rate``."""
+    operations_known: bool = True
+    """Whether the task says how many; else only its bytes make the floor."""

@@ -1,6 +1,6 @@
 """The run: what was asked, what it cost, what came out."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -10,6 +10,12 @@ Effort = Literal["quick", "normal", "thorough"]
 Status = Literal[
     "running", "improved", "nothing_left_to_win", "no_improvement", "budget", "interrupted"
 ]
+
+# What is asked for is bounded, so that a slip of the finger is refused where it is made.
+Minutes = Annotated[float, Field(gt=0, le=366 * 24 * 60)]
+Counted = Annotated[int, Field(ge=0, le=10**9)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
+MOST_SPEEDUP = 10**6
 
 
 class Budget(Record):
@@ -65,3 +71,8 @@ class Run(Record):
     created: str
     """In UTC, as fine as the clock is: runs are ordered by it."""
     notes: dict[str, Any] = {}
+
+
+def is_won(run: Run) -> bool:
+    """Whether its best is a confirmed winner, and not merely the closest."""
+    return run.status in ("improved", "nothing_left_to_win")

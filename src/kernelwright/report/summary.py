@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from kernelwright import plugins
 from kernelwright.candidates.notation import notation
 from kernelwright.devices.disturbance import disturbance
+from kernelwright.devices.measured import EXCEEDED
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.measurement import Comparison
@@ -12,20 +13,18 @@ from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Policy
 from kernelwright.records.session_control import SessionControl
 from kernelwright.report import text
+from kernelwright.report.isolation import isolation, unbuilt
 from kernelwright.report.labels import labels, largest_error, unclaimed
-from kernelwright.search.score import strongest
-from kernelwright.search.summary import Audit, RunSummary
+from kernelwright.report.rejected import rejected
+from kernelwright.report.standing import audited, earlier, status
+from kernelwright.search.summary import RunSummary
 from kernelwright.tasks.notes import BITS
 
-STATUS = {
-    "running": "running",
-    "improved": "improved",
-    "nothing_left_to_win": "nothing left to win",
-    "no_improvement": "no improvement",
-    "budget": "out of budget, nothing is confirmed",
-    "interrupted": "interrupted",
+BEYOND = {
+    "bandwidth": "the bandwidth was measured too low, or caches held part of the data; the next "
+    "session measures it again",
+    "rate": "the rate was measured too low, or it does less work than the obvious algorithm",
 }
-
 APART = 0.05
 """How far a ratio may be from that of the two times before it is said why."""
 MEDIANS = "(a ratio is the median of ratios of pairs, not the quotient of the two medians)"
@@ -40,10 +39,10 @@ def run_text(summary: RunSummary) -> str:
     parts = [_head(summary)]
     if summary.best and summary.confirmed:
         parts.append(comparisons(summary.confirmed.comparisons))
-        beside = [*map(_earlier, summary.earlier), *map(_audited, summary.audits)]
+        beside = [*map(earlier, summary.earlier), *map(audited, summary.audits)]
         parts.append("\n".join([evidence(summary.confirmed), *beside]))
     elif summary.counts.by_outcome:
-        parts.append(_outcomes(summary))
+        parts.append("\n\n".join(filter(None, (_outcomes(summary), rejected(summary)))))
     parts.append(_costs(summary))
     return "\n\n".join(filter(None, parts))
 
@@ -125,20 +124,21 @@ def evidence(evaluation: Evaluation, *, checks: bool = True) -> str:
     lines = []
     if evaluation.roofline:
         roof = evaluation.roofline
-        lines.append(
-            f"roofline   {roof.fraction:.0%} of what {roof.bound} allows "
-            f"(floor {text.duration(roof.floor_us)})"
-        )
+        beyond = f"; {BEYOND[roof.bound]}" if roof.fraction > EXCEEDED else ""
+        said = f"{roof.fraction:.0%} of what {roof.bound} allows"
+        unknown = "" if roof.operations_known else "; operations unknown"
+        floor = f"floor {text.duration(roof.floor_us)}{unknown}"
+        lines.append(text.labelled("roofline", f"{said} ({floor}){beyond}"))
     if checks and evaluation.checks:
         names = _once(one.name for one in evaluation.checks)
         lines.append(text.labelled("checked", ", ".join(names)))
-    if evaluation.sandbox.active or evaluation.sandbox.unavailable:
-        lines.append(text.labelled("isolation", ", ".join(evaluation.sandbox.active) or "none"))
-    lines += [text.labelled("lacking", layer) for layer in evaluation.sandbox.unavailable]
+    if not unbuilt(evaluation):
+        lines += isolation(evaluation.sandbox)
     if evaluation.passed and (busy := disturbance(evaluation.conditions)):
         lines.append(text.labelled("busy", f"{busy} while this was measured"))
     if evaluation.controls:
-        lines.append(text.labelled("controls", controls(evaluation.controls)))
+        decides = "; a row is decided by its own margin" if evaluation.comparisons else ""
+        lines.append(text.labelled("controls", controls(evaluation.controls) + decides))
     missing = evaluation.evidence.get("missing_baselines", {}) if evaluation.passed else {}
     lines += [f"without    {name}: {reason}" for name, reason in missing.items()]
     if error := largest_error(evaluation):
@@ -176,8 +176,8 @@ def _head(summary: RunSummary) -> str:
     lines = [
         ("run", summary.run.id),
         ("task", " – ".join(filter(None, (summary.task.name, summary.task.summary)))),
-        ("device", f"{device or spec.device}, {spec.threads} threads"),
-        ("status", ": ".join(filter(None, (STATUS[summary.run.status], summary.reason)))),
+        ("device", f"{device or spec.device}, {text.count(spec.threads, 'thread')}"),
+        ("status", status(summary)),
     ]
     if summary.session and summary.rival not in ("", summary.session.strongest):
         now = summary.session.strongest
@@ -192,23 +192,6 @@ def _head(summary: RunSummary) -> str:
         lines.append(("leading", f"not confirmed: {passed}"))
     lines.append(("accuracy", policy(summary.policy)))
     return "\n".join(text.labelled(name, value) for name, value in lines)
-
-
-def _earlier(confirm: Evaluation) -> str:
-    """A confirm that no longer counts, on one line."""
-    rivals = strongest(confirm)
-    if not confirm.passed or not rivals:
-        return text.labelled("earlier", f"{confirm.outcome.value} {confirm.reason}".strip())
-    one = rivals[0]
-    found = f"{text.ratio(one.ratio, one.low, one.high)} against {one.baseline} on {one.workload}"
-    return text.labelled("earlier", f"confirmed {found}: {one.decision.value.upper()}")
-
-
-def _audited(audit: Audit) -> str:
-    """An audit, on as many lines as it takes."""
-    day, clock = audit.at[:10], audit.at[11:16]
-    words = "; ".join((f"{day} {clock}: {audit.verdict.upper()}", *audit.differences))
-    return text.labelled("audited", words)
 
 
 def _outcomes(summary: RunSummary) -> str:
@@ -236,7 +219,8 @@ def _costs(summary: RunSummary) -> str:
     table = text.table(("rung", "looks", "device s", "share"), rows, right=" rrr") if rows else ""
     line = (
         f"spent      {spent.wall_s:.0f} s, {spent.device_s:.0f} s of them on the device; "
-        f"{counts.drafted} candidates, {counts.built} built, {counts.measured} measured"
+        f"{text.count(counts.drafted, 'candidate')}, {counts.built} built, "
+        f"{counts.measured} measured"
     )
     if counts.copied:
         line += f", {counts.copied} not measured again (same binary as another)"

@@ -41,6 +41,11 @@ def indent(text: str, by: str = "  ") -> str:
     return "\n".join(by + line if line else line for line in text.splitlines())
 
 
+def count(number: int, noun: str) -> str:
+    """A number of things: one thing, else things."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def duration(microseconds: float) -> str:
     """A time with a unit that keeps three or four digits before it."""
     for limit, scale, unit in ((1e3, 1.0, "µs"), (1e6, 1e3, "ms")):

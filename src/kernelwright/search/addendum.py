@@ -52,7 +52,9 @@ def confirm_run(
     """
     run, watcher = store.run(run_id), observer or Observer()
     writer, now = Writer(store), clock or time.monotonic
-    otherwise = summarise(store, run.id).way_on() or "optimize --effort thorough tries more"
+    known = summarise(store, run.id)
+    closer = known.rejection.again(known.task.name) if known.rejection else ""
+    otherwise = known.way_on() or closer or "optimize --effort thorough tries more"
     with repeatable(run), put_down(executor, writer, run.id):
         writer.take(run.id)
         task, scheduler, journal = past(store, run)

@@ -33,7 +33,7 @@ class Authors:
         """
         self._parents = parents
         self._proposers: list[Proposer] = [Start(context)] if context.start else []
-        self._proposers += [plugins.load("proposers", name)(context) for name in names]
+        self._proposers += [plugins.make("proposers", name, context) for name in names]
 
     def next(self, known: Container[str]) -> Proposal | None:
         """A candidate that is not known yet; None if there is none.

@@ -126,9 +126,10 @@ def resume_run(
     with repeatable(run), put_down(executor, writer, run.id):
         writer.take(run.id)
         extended = more or any("more" in one.data for one in store.events(run.id))
-        begin = _begin if executor.simulated and not extended else past
+        again = executor.simulated and not extended and run.status in ("running", "interrupted")
+        begin = _begin if again else past
         task, scheduler, journal = begin(store, run)
-        check_was_out_of_budget(scheduler)
+        check_was_out_of_budget(scheduler, more)
         base_s = scheduler.ledger.wall_s + scheduler.ledger.lost_s()
         live = Live(executor, clock, base_s, scheduler.limits)
         work = Work(scheduler, journal, live, task, watcher)

@@ -57,9 +57,32 @@ class Population:
         """What a look said, if it was made."""
         return self._looks.get(candidate, {}).get(rung)
 
+    def left_undone(self) -> str:
+        """What was not tried although nothing more is proposed: only who passes is varied."""
+        passed = {one for one, looks in self._looks.items() if any(map(_timed, looks.values()))}
+        passed.update(twin for one in passed & self._twins.keys() for twin in self._twins[one])
+        varied = {self.known[one].source for one in passed}
+        fixed = {one.source for one in self.known.values() if _choices(one)} - varied
+        if not passed:
+            more = ", so that no other values of their tunables were tried" if fixed else ""
+            return f"no candidate passed a timed look{more}"
+        if not fixed:
+            return "everything was tried"
+        kernels = "a kernel" if len(fixed) == 1 else f"{len(fixed)} kernels"
+        return f"everything was tried but other values of {kernels} that passed no timed look"
+
     def coarse_are_seen(self, in_flight: Iterable[str]) -> bool:
         """Whether no structure is waiting for a look or in the middle of one."""
         return not self.coarse.intersection(self.built) and not self.coarse.intersection(in_flight)
+
+
+def _timed(look: Evaluation) -> bool:
+    return bool(look.comparisons) and not look.quarantined
+
+
+def _choices(candidate: Candidate) -> bool:
+    """Whether its header leaves anything to choose."""
+    return any(isinstance(one, tuple) and len(one) > 1 for one in candidate.header.tune.values())
 
 
 def copied(evaluation: Evaluation, twin: str) -> Evaluation:

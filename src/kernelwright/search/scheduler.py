@@ -45,7 +45,7 @@ class Scheduler:
         self._run = run
         self.plans = {plan.rung: plan for plan in map(RungPlan.model_validate, run.notes["plans"])}
         timed = [rung for rung in self.plans if Rung.DRAFT < rung < Rung.CONFIRM]
-        parents = plugins.load("parents", spec.parents)(spec.seed)
+        parents = plugins.make("parents", spec.parents, spec.seed)
         self.standings = Standings(
             Ladder(timed, rungs.ETA), parents, spec.target, confirms=Rung.CONFIRM in self.plans
         )
@@ -181,7 +181,7 @@ class Scheduler:
                 continue
             if self.course.searching and not self.claims:
                 spent = self.limits.refusal(self.ledger, self.plans, self._people.built)
-                self.course.end(spent, "everything was tried")
+                self.course.end(spent, self._people.left_undone())
             elif not self.course.searching and not self.ledger.looks_in_flight():
                 self._finish(self.course.reason)
             else:

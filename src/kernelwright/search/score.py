@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Session
-from kernelwright.records.measurement import Comparison
+from kernelwright.records.measurement import Comparison, hardest_first
 from kernelwright.records.outcome import Decision
 from kernelwright.records.rung import Rung
 
@@ -66,15 +66,9 @@ def strongest(evaluation: Evaluation, among: Collection[str] = ()) -> Sequence[C
         evaluation: a look.
         among: names of the baselines that count; empty: all it was compared with.
     """
-    by_name: dict[str, list[Comparison]] = {}
-    for comparison in evaluation.comparisons:
-        if not among or comparison.baseline in among:
-            by_name.setdefault(comparison.baseline, []).append(comparison)
-    return min(
-        by_name.values(),
-        key=lambda found: sum(math.log(one.ratio) for one in found) / len(found),
-        default=(),
-    )
+    rows = evaluation.comparisons
+    ordered = hardest_first(one for one in rows if not among or one.baseline in among)
+    return tuple(one for one in ordered if one.baseline == ordered[0].baseline)
 
 
 def is_improvement(evaluation: Evaluation) -> bool:

@@ -1,5 +1,6 @@
 """What came out of a run, computed from the store alone, so that it can be asked again any time."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,18 +10,20 @@ from kernelwright.candidates.settle import best_file, leading_file
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import Session
-from kernelwright.records.run import Budget, Run, Spent
+from kernelwright.records.run import Budget, Run, Spent, is_won
 from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Policy, policy_of
 from kernelwright.records.task import Task
+from kernelwright.search import outlook
 from kernelwright.search.inputs import whole_budget
 from kernelwright.search.leading import Leading, leader
+from kernelwright.search.rejected import Rejection, commonest
 from kernelwright.search.score import score
 from kernelwright.store.rows import readable
 from kernelwright.store.step import Event, StoredEvaluation
 from kernelwright.store.store import Store
 
-LEAST_MINUTES = 1.0
+LEAST_MINUTES = 1
 """What opening a device again and one confirm take, with something to spare."""
 
 
@@ -83,6 +86,10 @@ class RunSummary:
     """Audits of ``best``, oldest first."""
     leading: Leading | None = None
     """Who leads while nobody is confirmed."""
+    needed_s: float = 0.0
+    """Seconds that a confirmed number is expected to take still, where the budget ended first."""
+    rejection: Rejection | None = None
+    """Why candidates failed, where none passed a timed look."""
 
     def way_on(self) -> str:
         """The command that lets the run go on; empty where nothing was left undone."""
@@ -91,18 +98,17 @@ class RunSummary:
             return command
         if self.run.status != "budget":
             return ""
-        # As much as there was, or what it takes at least: nobody knows before one was made.
         words = [command]
         if self.budget.minutes is not None:
-            words.append(f"--minutes {max(self.budget.minutes, LEAST_MINUTES):g}")
+            words.append(f"--minutes {max(math.ceil(self.needed_s / 60), LEAST_MINUTES)}")
         if self.budget.evaluations is not None:
             words.append(f"--evaluations {max(self.budget.evaluations, Rung.CONFIRM)}")
         return " ".join(words)
 
     def sources(self) -> dict[str, str]:
-        """Text by file name: the best, or else who leads, in a file that says so."""
+        """Text by file name: the best, or who came closest or leads, in a file that says so."""
         if self.best:
-            return dict([best_file(self.best)])
+            return dict([best_file(self.best, "best" if is_won(self.run) else "closest")])
         return dict([leading_file(self.leading.candidate, self.run.id)]) if self.leading else {}
 
     rival: str = ""
@@ -148,8 +154,34 @@ def summarise(store: Store, run_id: str) -> RunSummary:
         earlier=confirms[:-1],
         audits=_audits(run, events),
         leading=Leading(store.candidate(run.id, leads[0]), leads[1]) if leads else None,
+        needed_s=_needed_s(store, run, events, evaluations, leads[1] if leads else None),
+        rejection=_rejection(store, run, evaluations),
         rival=rival,
     )
+
+
+def _needed_s(
+    store: Store,
+    run: Run,
+    events: Sequence[Event],
+    looks: Sequence[StoredEvaluation],
+    passed: Rung | None,
+) -> float:
+    if run.status != "budget":
+        return 0.0
+    with readable(f"what run {run.id} took"):
+        needed = outlook.path(run, passed)
+        return outlook.seconds(needed, run, events, looks, store.claims(run.id))
+
+
+def _rejection(store: Store, run: Run, looks: Sequence[StoredEvaluation]) -> Rejection | None:
+    look = commonest(looks)
+    if look is None:
+        return None
+    who = store.candidate(run.id, look.candidate)
+    started = [store.candidate(run.id, one) for one in run.spec.start]
+    own = any((one.language, one.source) == (who.language, who.source) for one in started)
+    return Rejection(who, look, who.origin if own else "")
 
 
 def _audits(run: Run, events: Sequence[Event]) -> tuple[Audit, ...]:

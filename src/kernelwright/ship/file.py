@@ -11,6 +11,7 @@ from kernelwright.devices.disturbance import disturbance
 from kernelwright.errors import UsageError
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
+from kernelwright.records.run import is_won
 from kernelwright.search.summary import RunSummary
 from kernelwright.ship import python
 from kernelwright.ship.header import untuned, without_header
@@ -37,9 +38,12 @@ def winner(summary: RunSummary) -> tuple[Candidate, Evaluation]:
     Raises:
         UsageError: there is none; says what to do.
     """
-    won = summary.run.status in ("improved", "nothing_left_to_win")
-    if not won or summary.best is None or summary.confirmed is None:
+    if not is_won(summary.run) or summary.best is None or summary.confirmed is None:
         otherwise = "give it more time: optimize --effort thorough"
+        if summary.rejection:
+            shows = f"kernelwright runs show {summary.run.id}"
+            otherwise = summary.rejection.again(summary.task.name) or f"{shows} says of what kind"
+            otherwise = f"every candidate was rejected: {otherwise}"
         if summary.run.status == "running":
             otherwise = f"kernelwright runs show {summary.run.id} says how far it is"
         raise UsageError(
@@ -80,9 +84,11 @@ def proof(confirmed: Evaluation) -> list[str]:
 
 
 def circumstances(confirmed: Evaluation) -> list[str]:
-    """Which baselines could not be had, and whether the machine was busy: a line each."""
+    """Missing baselines, controls that did not hold, whether the machine was busy: a line each."""
     missing = confirmed.evidence.get("missing_baselines", {})
     lines = [f"Not compared with {name}: {reason}" for name, reason in missing.items()]
+    failed = [one for one in confirmed.controls if one.verdict != "held"]
+    lines += [f"Control not held, {one.name}: {one.said}" for one in failed]
     if confirmed.conditions is None:
         return [*lines, "Whether the machine was busy meanwhile is not known"]
     busy = disturbance(confirmed.conditions)
@@ -107,7 +113,8 @@ def comment(summary: RunSummary, sign: str = "//", name: str = "") -> str:
         *circumstances(confirmed),
     ]
     if device:
-        lines.append(f"Measured on {device}, {summary.run.spec.threads} threads")
+        threads = summary.run.spec.threads
+        lines.append(f"Measured on {device}, {threads} thread{'' if threads == 1 else 's'}")
     if confirmed.build and confirmed.build.compiler:
         what = "Compiler" if notation(best.language).like_c else "With"
         lines.append(f"{what}: {confirmed.build.compiler}")

@@ -3,7 +3,8 @@
 The file holds the task's own text, so that ``ModelNew`` is a ``Model`` with the same parameters
 drawn in the same order, and the kernel's source. C++ is compiled when the file is imported and
 called through ctypes: no header of the framework is compiled, so an import takes a second, not a
-minute. It refuses inputs that the kernel was not judged for. A winner that is a ``ModelNew``
+minute. It refuses inputs and arguments of the constructor that the kernel was not judged for: they
+may be constants in it. A winner that is a ``ModelNew``
 already is handed over as it is.
 """
 
@@ -107,8 +108,32 @@ def _usable(tensor, name, shape, dtype):
     return tensor if tensor.data_ptr() % _ALIGNMENT == 0 else tensor.clone()
 
 
+def _constructed(arguments, named):
+    """What a constructor gets, by name; tensors are left out, for a state holds them."""
+    bound = _inspect.signature(Model).bind(*arguments, **named)
+    bound.apply_defaults()
+    found = bound.arguments.items()
+    return {name: one for name, one in found if not isinstance(one, _torch.Tensor)}
+
+
+def _judged():
+    """What the Model that the kernel was made for was constructed with."""
+    with _torch.random.fork_rng(devices=[]):
+        given = get_init_inputs() if "get_init_inputs" in globals() else []
+    return _constructed((), given) if isinstance(given, dict) else _constructed(given, {})
+
+
 class ModelNew(Model):
     """The same parameters as Model; forward is one kernel. For inference: it has no gradient."""
+
+    def __init__(self, *arguments, **named):
+        super().__init__(*arguments, **named)
+        given, judged = _constructed(arguments, named), _judged()
+        if given != judged:
+            raise ValueError(
+                f"this kernel was made for a Model constructed with {judged}, not with {given}: "
+                "what a constructor is given may be part of it"
+            )
 
     def forward(self, *arguments, **named):
         given = _inspect.signature(super().forward).bind(*arguments, **named).arguments.values()

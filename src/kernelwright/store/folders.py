@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.errors import StoreError
-from kernelwright.records.run import Run
+from kernelwright.records.run import Run, is_won
 from kernelwright.store.files import write_atomically
 from kernelwright.store.step import StoredEvaluation
 from kernelwright.store.store import Store
@@ -22,12 +22,12 @@ def export(
     *,
     sources: Mapping[str, str],
 ) -> Path:
-    """Write ``run.toml``, ``events.jsonl`` and the source of the best or the leader; the folder.
+    """Write ``run.toml``, ``events.jsonl`` and the best source, or what there is; the folder.
 
     Args:
         store: where the run is.
         run_id: which run.
-        sources: text by name: ``best.*``, ``leading.*``, or nothing.
+        sources: text by name: ``best.*``, ``closest.*``, ``leading.*``, or nothing.
         folder: where to write; default ``<home>/runs/<run-id>``.
 
     Raises:
@@ -41,7 +41,7 @@ def export(
         target.mkdir(parents=True, exist_ok=True)
         # In the run's own folder, a best or a leader of before may lie in another language.
         for stale in target.iterdir() if folder is None else ():
-            if stale.stem in ("best", "leading") and stale.name not in files:
+            if stale.stem in ("best", "closest", "leading") and stale.name not in files:
                 stale.unlink()
         for name, content in files.items():
             write_atomically(target / name, content.encode())
@@ -83,7 +83,7 @@ def _table(run: Run) -> dict[str, Any]:
         "id": run.id,
         "created": run.created,
         "status": run.status,
-        "best": run.best,
+        "best" if is_won(run) else "closest": run.best,
         "spec": spec,
         "budget": budget,
         "spent": run.spent.model_dump(mode="json"),

@@ -69,13 +69,14 @@ class Store:
         schema.prepare(self.engine, writable=writable)
 
     @classmethod
-    def open(cls, url: str | None = None, *, writable: bool = True) -> "Store":
+    def open(cls, url: str | None = None, *, writable: bool = True, new: bool = True) -> "Store":
         """The store at ``url`` (a URL or a file; default :func:`default_url`).
 
         Args:
             url: where it is.
             writable: create what is missing, and make sure that it can be written; otherwise
                 nothing is changed, and a store that is not there is an empty one.
+            new: whether one may begin where none is; otherwise as if it were only read.
 
         Raises:
             StoreError: it is no store, a newer one, or cannot be read or written.
@@ -84,7 +85,7 @@ class Store:
         where = location.parse(url)
         file = location.file_of(where)
         with location.explained(where):
-            if file is not None and not writable:
+            if file is not None and not (writable and unwritable.suits(file, new=new)):
                 return cls._reading(where, file)
             if file and "mode=ro" not in str(where):
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -280,7 +281,5 @@ class Store:
 
 def _run(row: Any, *, present: bool) -> Run:
     run = rows.run(row)
-    if not present:
-        return run
     status = leases.present(run.status, row.owner, row.lease_until)
-    return run.model_copy(update={"status": status})
+    return run.model_copy(update={"status": status}) if present else run

@@ -1,11 +1,15 @@
 """Fresh contents for every timed call: each element changes, cheaply, in a secret way.
 
 Changing few elements would let a kernel remember its last call and redo only what differs, which
-costs less than the work for whatever computes more than it reads. So all change: floats are
-multiplied by secret factors taken from a pool at a secret place, integers move along the tensor.
-Zeros stay zeros and values stay within their range, so a triangle stays a triangle and a
-probability one. Tensors drawn by the task's own code that hold codes rather than quantities
-(integers, or floats with few different values) are left as they are.
+costs less than the work for whatever computes more than it reads. So all change. And any summary
+of them changes as it does from one draw to the next: moving elements about would keep every sum
+and histogram, and changing each by little changes a long sum by less than a comparison can see.
+So each element comes from one of two secret places of the base, by a secret pool of bits; floats
+are then multiplied by factors taken from a pool at a secret place. Values around zero only get
+factors, with signs. Tensors drawn by the task's own code keep their places, for they may have a
+structure: zeros stay zeros and values stay within their range, so a triangle stays a triangle and
+a probability one. Those that hold codes rather than quantities (integers, or floats with few
+different values) are left as they are.
 """
 
 from collections.abc import Mapping
@@ -31,7 +35,8 @@ SPARSE = 512
 SAMPLE = 4096
 FEW = 64
 """A tensor of the task's own with fewer different values than this holds codes."""
-FACTORS = ("signed", "gentle", "coarse")
+WAYS = ("signed", "gentle", "coarse", "u1", "u2", "u4", "u8")
+FACTORS = WAYS[:3]
 PLAIN = (np.float32, np.float64)
 """Types in which numpy computes at full speed."""
 SMALL = 64
@@ -53,6 +58,11 @@ class Fresh:
         self._pools: dict[str, Array] = {}
         self._seed = seed
         self._ways = {name: _way(item, self._base[name]) for name, item in self._items.items()}
+        self._mixed = {
+            name
+            for name, way in self._ways.items()
+            if way not in ("fixed", "signed") and self._items[name].values.kind != "given"
+        }
         self._ranges = {
             name: _range(item, self._base[name])
             for name, item in self._items.items()
@@ -71,20 +81,22 @@ class Fresh:
             random: a secret stream; the same stream gives the same contents.
         """
         for name, view in views.items():
-            item, base = self._items[name], self._base[name]
-            match self._ways[name]:
-                case "fixed":
-                    view[...] = base
-                case "whole":
-                    view[...] = _whole(item, base, random)
-                case way:
-                    direct = view.flags.c_contiguous and base.dtype in PLAIN
-                    out = view.reshape(-1) if direct else np.empty(base.size, base.dtype)
-                    self._scale(base.reshape(-1), out, random, self._pool(way))
-                    if name in self._ranges:
-                        _keep_within(out, *self._ranges[name])
-                    if not direct:
-                        view[...] = out.reshape(base.shape)
+            item, base, way = self._items[name], self._base[name], self._ways[name]
+            if way == "fixed":
+                view[...] = base
+            elif way == "whole" and base.size < SMALL:
+                view[...] = _drawn(item, base, random)
+            else:
+                out = view.reshape(-1) if view.flags.c_contiguous else np.empty_like(base).ravel()
+                flat = base.reshape(-1)
+                if name in self._mixed:
+                    flat = self._mix(flat, out, random)
+                if way != "whole":
+                    self._scale(flat, out, random, self._pool(way))
+                if name in self._ranges:
+                    _keep_within(out, *self._ranges[name])
+                if not view.flags.c_contiguous:
+                    view[...] = out.reshape(base.shape)
 
     def touch(self, views: Mapping[str, Array], random: np.random.Generator) -> None:
         """Change few elements of what ``views`` hold, so that most is as it was before.
@@ -111,6 +123,21 @@ class Fresh:
                     _keep_within(fresh, *self._ranges[name])
             view[np.unravel_index(places, base.shape)] = fresh
 
+    def _mix(self, flat: Array, out: Array, random: np.random.Generator) -> Array:
+        """Take each element from one of two places of the tensor, a chunk at a time; ``out``."""
+        whole = f"u{flat.itemsize}"
+        masks, shifts = self._pool(whole), random.integers(flat.size, size=2)
+        places = random.integers(PLACES, size=-(-flat.size // CHUNK))
+        raw, into = flat.view(whole), out.view(whole)
+        for start, place in zip(range(0, flat.size, CHUNK), places, strict=True):
+            part = into[start : start + CHUNK]
+            one, other = (_from(raw, start + shift, part.size) for shift in shifts)
+            # Where the mask has ones the other; a choice by a branch takes ten times as long.
+            np.bitwise_xor(one, other, out=part)
+            np.bitwise_and(part, masks[place : place + part.size], out=part)
+            np.bitwise_xor(part, one, out=part)
+        return out
+
     def _scale(self, flat: Array, out: Array, random: np.random.Generator, pool: Array) -> None:
         """Multiply by factors, a chunk at a time."""
         places = random.integers(PLACES, size=-(-flat.size // CHUNK))
@@ -124,7 +151,10 @@ class Fresh:
 
     def _pool(self, way: str) -> Array:
         if way not in self._pools:
-            random = np.random.default_rng((self._seed, FACTORS.index(way)))
+            random = np.random.default_rng((self._seed, WAYS.index(way)))
+            if way not in FACTORS:
+                self._pools[way] = -random.integers(2, size=CHUNK + PLACES).astype(way)
+                return self._pools[way]
             draws = random.random(CHUNK + PLACES, dtype=np.float32)
             if way == "signed":
                 signs = 1 - 2 * random.integers(2, size=draws.size).astype(np.float32)
@@ -157,13 +187,17 @@ def _codes(base: Array) -> bool:
     return np.unique(sample).size < min(FEW, max(2, sample.size // 2))
 
 
-def _whole(item: Shaped, base: Array, random: np.random.Generator) -> Array:
-    """Integers and booleans: moved along the tensor, or drawn anew where there are few."""
-    if base.size < SMALL:
-        low, high = (0, 2) if item.dtype == "bool" else _integers(item)
-        return random.integers(low, high, base.shape).astype(base.dtype)
-    by = int(random.integers(1, base.size))
-    return np.roll(base.reshape(-1), by).reshape(base.shape)
+def _drawn(item: Shaped, base: Array, random: np.random.Generator) -> Array:
+    """Integers and booleans drawn anew, where there are few."""
+    low, high = (0, 2) if item.dtype == "bool" else _integers(item)
+    return random.integers(low, high, base.shape).astype(base.dtype)
+
+
+def _from(flat: Array, start: int, count: int) -> Array:
+    """So many elements from one place on, going on at the beginning after the last."""
+    start %= flat.size
+    part = flat[start : start + count]
+    return part if part.size == count else np.concatenate((part, flat[: count - part.size]))
 
 
 def _integers(item: Shaped) -> tuple[int, int]:

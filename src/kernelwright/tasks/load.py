@@ -52,14 +52,19 @@ def load_task(
 
 
 def _read(wanted: Spec, inspector: Inspector, inputs: Inputs | None) -> Task:
-    for name in plugins.names("formats"):
-        reader: Format = plugins.load("formats", name)()
-        if reader.matches(wanted):
-            task = reader.read(wanted, inspector, inputs)
+    for name, reader in plugins.working("formats", lambda name: _matching(name, wanted)):
+        if reader is not None:
+            with plugins.using("formats", name):
+                task = reader.read(wanted, inspector, inputs)
             if not isinstance(task, Task):
                 raise TaskError(f"format {name!r} returned a {type(task).__name__}, not a Task")
             return task
     raise _unknown(wanted)
+
+
+def _matching(name: str, wanted: Spec) -> Format | None:
+    reader: Format = plugins.make("formats", name)
+    return reader if reader.matches(wanted) else None
 
 
 def _unknown(spec: Spec) -> TaskError:
@@ -81,6 +86,8 @@ def _unknown(spec: Spec) -> TaskError:
             f"{spec.text} is no task: it defines no class Model with get_inputs()",
             hint=f"name the function to make faster: {path}:NAME",
         )
+    if path.exists() and (spec.name or path.suffix):
+        return TaskError(f"{path} is not a regular file", hint="a task is read from a plain file")
     if "/" in spec.text or spec.text.endswith((".py", ".toml")) or spec.name:
         return TaskError(f"there is no file {path}", hint="check the path")
     return TaskError(f"unknown task {spec.text!r}", hint=plugins.nearest(spec.text, suites.names()))

@@ -27,7 +27,7 @@ class Native:
         """A built-in name, a folder with ``task.toml``, or that file itself."""
         if spec.function is not None:
             return False
-        return spec.text in suites.names() or (_folder(spec) / "task.toml").is_file()
+        return spec.text in suites.names() or (_folder(spec) / "task.toml").exists()
 
     def read(self, spec: Spec, inspector: Inspector, inputs: Inputs | None) -> Task:
         """The task of a folder; nothing is executed, so the inspector is not asked.
@@ -56,7 +56,7 @@ def read_folder(folder: Traversable, name: str) -> Task:
     data.setdefault("entry", data["name"])
     data["reference"] = _reference(folder / "reference.py", data)
     baseline = folder / "baseline.cpp"
-    data["baseline"] = source_of(baseline) if baseline.is_file() else ""
+    data["baseline"] = source_of(baseline) if _is_there(baseline) else ""
     try:
         return Task.model_validate(data)
     except ValidationError as problem:
@@ -85,6 +85,11 @@ def sentences(problem: ValidationError) -> str:
                 text += f", not {given!r}"
         lines.append(f"  {place}: {text}")
     return "\n".join(lines)
+
+
+def _is_there(file: Traversable) -> bool:
+    """Whatever it is: what cannot be read is told of, not passed over."""
+    return file.exists() if isinstance(file, Path) else file.is_file()
 
 
 def _folder(spec: Spec) -> Path:

@@ -44,6 +44,9 @@ class Request(base.Request):
     )
     claim: str | None = Field(None, description="speedup that is claimed of a file, such as 2.3x")
     task: str | None = Field(None, description="what that file computes")
+    threads: int | None = Field(
+        None, ge=0, description="threads of that file's kernel; 0: every core"
+    )
     store: str | None = Field(None, description="file or database URL that keeps every run")
 
 
@@ -69,6 +72,11 @@ def run(request: Request, *, observer: Observer | None = None) -> Answer | Claim
             f"{request.run!r} names a run, which makes its own claim for its own task",
             hint="leave out --claim and --task, or name a file",
         )
+    if request.threads is not None:
+        raise UsageError(
+            f"a run is audited with the threads that it began with: {request.run}",
+            hint="leave out --threads",
+        )
     settings = request.settings()
     with setup.store(settings, writable=False) as store:
         summary = summarise(store, store.run(request.run).id)
@@ -93,7 +101,9 @@ def _claimed(request: Request) -> ClaimAnswer:
             f"kernelwright evaluate TASK {request.run} --rung confirm judges it without a claim",
         )
     claim = claimed_speedup(request.claim)
-    asked = evaluate.Request.of(task=request.task, file=request.run, rung="confirm")
+    asked = evaluate.Request.of(
+        task=request.task, file=request.run, rung="confirm", threads=request.threads
+    )
     return ClaimAnswer.of(request.task, claim, evaluate.run(asked))
 
 
@@ -146,7 +156,7 @@ def _remember(settings: Settings, answer: Answer) -> bool:
         ),
     }
     try:
-        with setup.store(settings) as store:
+        with setup.store(settings, new=False) as store:
             remember_audit(store, answer.run, told)
     except (StoreError, UsageError):  # it cannot be written, or somebody has taken the run up
         return False

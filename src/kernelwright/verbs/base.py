@@ -22,7 +22,7 @@ class Positional(NamedTuple):
 class Request(BaseModel):
     """What is asked. A field that shares its name with a setting overrides it unless None."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @classmethod
     def of(cls, **fields: Any) -> Self:

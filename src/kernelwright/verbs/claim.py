@@ -5,6 +5,7 @@ from typing import Literal, Self
 
 from kernelwright.devices.disturbance import disturbance
 from kernelwright.errors import UsageError
+from kernelwright.records.run import MOST_SPEEDUP
 from kernelwright.report import text
 from kernelwright.search.score import strongest
 from kernelwright.timing.statistics import SAME_AT_MOST
@@ -28,7 +29,7 @@ def claimed_speedup(words: str) -> float:
         found = float(words.strip().rstrip("xX×"))
     except ValueError:
         found = math.nan
-    if not 0 < found < math.inf:
+    if not 0 < found <= MOST_SPEEDUP:
         raise UsageError(f"{words!r} is no speedup", hint="write it like --claim 2.3x")
     return found
 

@@ -31,7 +31,7 @@ def run(request: Request, *, observer: Observer | None = None) -> Answer:
     """Confirm, with the threads, sandbox, compiler and seed that the run began with."""
     entrants.must_name_a_run(request.run)
     settings = request.settings()
-    with setup.store(settings) as store:
+    with setup.store(settings, new=False) as store:
         found = store.run(request.run)
         executor = setup.executor_of(found, settings)
         return Answer.of(confirm_run(store, executor, found.id, observer=observer))

@@ -5,7 +5,7 @@ when the main job can run here, else 2.
 """
 
 from kernelwright.report import text
-from kernelwright.verbs import base, machine
+from kernelwright.verbs import base, foreign, machine
 
 
 class Request(base.Request):
@@ -49,7 +49,7 @@ class Answer(base.Answer):
 def run(request: Request, *, observer: object = None) -> Answer:
     """Look at everything the main job needs."""
     settings = request.settings()
-    findings = tuple(machine.findings(settings))
+    findings = (*machine.findings(settings), *foreign.findings())
     names = (settings.compiler,) if settings.compiler else machine.COMPILERS
     usable = any(one.name in names and one.state != "missing" for one in findings) and not any(
         one.state == "missing" and not one.optional for one in findings

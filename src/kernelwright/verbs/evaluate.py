@@ -82,7 +82,7 @@ def run(request: Request, *, observer: object = None, task: Task | None = None) 
     looks = [plans[Rung.DRAFT]] + ([plans[rung]] if rung else [])
     if request.baseline == "all":
         looks = [plan.model_copy(update={"all_baselines": True}) for plan in looks]
-    executor = setup.executor(settings)
+    executor, session = setup.executor(settings), None
     try:
         known = sensitivity.known(settings, loaded) if rung else None
         # What does not build is answered at once: no baseline is timed for it, no control run.
@@ -90,7 +90,8 @@ def run(request: Request, *, observer: object = None, task: Task | None = None) 
         if evaluation.passed and rung:
             if rung < Rung.CONFIRM:  # a confirm opens a session of its own
                 dear = rung > Rung.SMOKE
-                known = sensitivity.opened(executor, loaded, settings, controls=dear)
+                session = sensitivity.opened(executor, loaded, settings, controls=dear)
+                known = session.sensitivity
             evaluation = _judged(executor, 1, looks[1], loaded, candidate, settings)
     except InsensitiveTask as refusal:
         known, evaluation = refusal.found, _refused(candidate, request.rung, refusal, settings)
@@ -98,7 +99,8 @@ def run(request: Request, *, observer: object = None, task: Task | None = None) 
         executor.close()
     main = contract.workload(loaded, "cpu" if device == "cpu" else "gpu")
     policy = policy_of(loaded, known)
-    return Answer.of(candidate, evaluation, policy, main=main.name if main else "")
+    shown = main.name if main else ""
+    return Answer.of(candidate, evaluation, policy, main=shown, session=session)
 
 
 def _refused(

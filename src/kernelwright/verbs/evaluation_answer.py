@@ -5,11 +5,14 @@ from typing import Any, Self
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.conditions import Conditions
 from kernelwright.records.evaluation import Evaluation
+from kernelwright.records.job import Session
 from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Policy
 from kernelwright.records.session_control import SessionControl
 from kernelwright.report import summary as report
 from kernelwright.report import text
+from kernelwright.report.isolation import unbuilt
+from kernelwright.report.rivals import absent, to_beat
 from kernelwright.search.rungs import plans_for
 from kernelwright.verbs import base
 from kernelwright.verbs.rows import (
@@ -57,9 +60,17 @@ class EvaluationAnswer(base.Answer):
 
     _evaluation: Evaluation
     _candidate: Candidate
+    _session: Session | None
 
     @classmethod
-    def of(cls, candidate: Candidate, found: Evaluation, policy: Policy, main: str = "") -> Self:
+    def of(
+        cls,
+        candidate: Candidate,
+        found: Evaluation,
+        policy: Policy,
+        main: str = "",
+        session: Session | None = None,
+    ) -> Self:
         """The answer that an evaluation gives.
 
         Args:
@@ -67,6 +78,7 @@ class EvaluationAnswer(base.Answer):
             found: the verdict.
             policy: by which results were judged.
             main: name of the workload whose measurement is shown; by default the first measured.
+            session: in which it was judged; None where it had none or opened its own.
         """
         chosen = [one for one in found.measurements if one.workload == main]
         measured = (*chosen, *found.measurements)
@@ -98,6 +110,7 @@ class EvaluationAnswer(base.Answer):
         )
         answer._evaluation = found
         answer._candidate = candidate
+        answer._session = session
         return answer
 
     @property
@@ -123,12 +136,14 @@ class EvaluationAnswer(base.Answer):
                 f"time       {text.duration(times.median)} on {self.measurement.workload} "
                 f"(p20 {text.duration(times.p20)}, p80 {text.duration(times.p80)}, n {times.n})"
             )
-        if found.rung is Rung.DRAFT and not found.passed:
+        if unbuilt(found):
             head.append(text.labelled("session", NO_SESSION))
+        head += self._rivals()
         if self.not_looked_at:
             missing = ", ".join(self.not_looked_at)
             head.append(text.labelled("unlooked", f"{missing}: see --rung full and confirm"))
-        head.append(f"accuracy   {report.policy(self.policy)}")
+        if not unbuilt(found):
+            head.append(text.labelled("accuracy", report.policy(self.policy)))
         checks = [(one.name, one.outcome, f"{one.seconds:.2f}") for one in self.checks]
         parts = [
             "\n".join(head),
@@ -145,6 +160,13 @@ class EvaluationAnswer(base.Answer):
         if self.reason == ONLY_BUILT:
             hint = "--rung smoke makes the first call and compares its results"
         return [f"hint: {hint}"] if hint else []
+
+    def _rivals(self) -> list[str]:
+        """What there is to beat, and what could not be had."""
+        if self._session is None:
+            return []
+        without = [text.labelled("without", one) for one in absent(self._session)]
+        return [text.labelled("to beat", to_beat(self._session)), *without]
 
     def _log(self) -> str:
         build = self._evaluation.build

@@ -7,7 +7,6 @@ import os
 import platform
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -21,6 +20,7 @@ from kernelwright.languages.cpp import Cpp
 from kernelwright.report import text
 from kernelwright.sandbox.scratch import workroom
 from kernelwright.settings import Settings
+from kernelwright.store.place import check_place
 from kernelwright.verbs import isolation, setup
 
 PROBE = """#include <cstdio>
@@ -174,20 +174,11 @@ def _sandbox(settings: Settings) -> Finding:
 
 def _store(settings: Settings) -> Finding:
     try:
-        with setup.store(settings) as store:
+        check_place(settings.store or None)
+        with setup.store(settings, new=False) as store:
             place = store.place
-            if store.keeps_files:
-                with tempfile.TemporaryFile(dir=store.home):
-                    pass
     except UserError as problem:
         return Finding(name="store", state="missing", detail=problem.message, mend=problem.hint)
-    except OSError as problem:
-        return Finding(
-            name="store",
-            state="missing",
-            detail=f"{problem.filename or settings.store}: {problem.strerror}",
-            mend="make the folder writable, or point KERNELWRIGHT_STORE elsewhere",
-        )
     return Finding(name="store", state="ok", detail=place)
 
 
@@ -208,7 +199,8 @@ def _disk(settings: Settings) -> Finding:
 def _language(name: str) -> Finding:
     """What a language says of itself."""
     try:
-        found: Availability = plugins.load("languages", name)().available()
+        with plugins.using("languages", name):
+            found: Availability = plugins.make("languages", name).available()
     except PrerequisiteError as problem:
         found = Availability(reason=problem.message, hint=problem.hint)
     return Finding(

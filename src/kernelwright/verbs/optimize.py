@@ -12,13 +12,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from kernelwright.records.candidate import Candidate
-from kernelwright.records.run import Budget, Effort, RunSpec
+from kernelwright.records.run import MOST_SPEEDUP, Budget, Effort, RunSpec
 from kernelwright.records.task import Task
 from kernelwright.report import text
 from kernelwright.search.loop import start_run
 from kernelwright.search.observer import Observer
 from kernelwright.search.rungs import efforts
 from kernelwright.settings import Settings
+from kernelwright.store.place import check_place
 from kernelwright.verbs import base, setup
 from kernelwright.verbs.run_answer import RunAnswer
 
@@ -39,7 +40,10 @@ class Request(base.Request):
         None, ge=1, description="most looks at candidates; given alone, time has no limit"
     )
     target: float | None = Field(
-        None, gt=1, description="stop when this speedup over the strongest baseline is confirmed"
+        None,
+        gt=1,
+        le=MOST_SPEEDUP,
+        description="stop when this speedup over the strongest baseline is confirmed",
     )
     threads: int | None = Field(None, ge=0, description="threads of a kernel; 0: every core")
     compiler: str | None = Field(None, description="C++ compiler: g++ or clang++")
@@ -83,13 +87,13 @@ class Plan(base.Answer):
     def text(self) -> str:
         """A table of what would be done."""
         minutes = "no limit" if self.minutes is None else f"{self.minutes:g} minutes of wall time"
-        looks = "" if self.evaluations is None else f", {self.evaluations} looks"
+        looks = "" if self.evaluations is None else f", {text.count(self.evaluations, 'look')}"
         return text.table(
             ("what", "value"),
             [
                 ("task", self.task),
                 ("workloads", ", ".join(self.workloads)),
-                ("device", f"{self.device}, {self.threads} threads"),
+                ("device", f"{self.device}, {text.count(self.threads, 'thread')}"),
                 ("languages", ", ".join(self.language)),
                 ("proposers", ", ".join(self.proposer)),
                 ("start from", ", ".join(self.start) or "nothing of yours"),
@@ -127,6 +131,8 @@ def run(
     spec = _spec(request, settings)
     start = [setup.candidate(path, loaded, settings) for path in request.start]
     if request.dry_run:
+        setup.check_threads(settings)
+        check_place(settings.store or None)
         return _plan(loaded, spec, start, settings)
     executor = setup.executor(settings)
     with setup.store(settings) as store, setup.resumable(store):

@@ -45,6 +45,11 @@ class ComparisonRow(BaseModel):
     low: float
     high: float
     decision: str
+    margin: float
+    """Smallest relative difference that was called faster or slower."""
+    pairs: int
+    candidate_us: float
+    baseline_us: float
 
     @classmethod
     def of(cls, found: Comparison) -> "ComparisonRow":
@@ -56,6 +61,10 @@ class ComparisonRow(BaseModel):
             low=found.low,
             high=found.high,
             decision=found.decision.value,
+            margin=found.margin,
+            pairs=found.pairs,
+            candidate_us=found.candidate_us,
+            baseline_us=found.baseline_us,
         )
 
 

@@ -8,6 +8,7 @@ from kernelwright.records.candidate import Value
 from kernelwright.records.run import Status
 from kernelwright.records.sensitivity import Policy
 from kernelwright.report import summary as report
+from kernelwright.report.rejected import look_closer
 from kernelwright.search.summary import RunSummary
 from kernelwright.verbs import base
 from kernelwright.verbs.rows import CircumstancesRow, ComparisonRow, RooflineRow
@@ -159,7 +160,8 @@ class RunAnswer(base.Answer):
         again = [f"hint: {line}" for line in report.doubts(self._summary)]
         if self.leading and self.leading.source_path:
             again.append(f"hint: who leads, not confirmed, is kept in {self.leading.source_path}")
-        return [*again, *(f"next: {line}" for line in self.next)]
+        closer = look_closer(self._summary)
+        return [*again, *(f"next: {line}" for line in filter(None, (closer, *self.next)))]
 
 
 def _best(summary: RunSummary) -> Best | None:

@@ -2,8 +2,8 @@
 
 One row an evaluation, in the order in which they ended, on standard output or to a file. The form
 "folder" writes the plain files of the run: best.*, run.toml, events.jsonl; while nobody is
-confirmed, leading.* in place of best.*: who leads, of whom nothing is claimed. RUN is an id, the
-beginning of one, or "latest".
+confirmed, leading.* in place of best.*: who leads, of whom nothing is claimed; where nobody was
+faster, closest.*. RUN is an id, the beginning of one, or "latest".
 """
 
 import json

@@ -1,8 +1,9 @@
 """Go on with a run that was interrupted or killed, or give more budget to one that lacked it.
 
 What was judged stays judged, and spent budget stays spent. With --minutes or --evaluations, which
-add to what was given, a run that ended for want of budget goes on: first with the confirm that
-its leader lacks, then with the search. RUN is an id, the beginning of one, or "latest". The
+add to what was given, a run that ended for want of budget goes on: first with the confirm of a
+leader that passed its full look (one that passed only the screen gets that look before), then
+with the search. RUN is an id, the beginning of one, or "latest". The
 answer and the exit codes are those of optimize.
 """
 
@@ -35,7 +36,7 @@ def run(request: Request, *, observer: Observer | None = None) -> Answer:
     settings = request.settings()
     more = Budget(minutes=request.minutes, evaluations=request.evaluations)
     given = more if more != Budget() else None
-    with setup.store(settings) as store:
+    with setup.store(settings, new=False) as store:
         found = store.run(request.run)
         executor = setup.executor_of(found, settings)
         with setup.resumable(store, found.id):

@@ -8,6 +8,7 @@ import logging
 from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.errors import UserError
 from kernelwright.executors.base import Executor
+from kernelwright.records.job import Session
 from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Task
 from kernelwright.settings import Settings
@@ -21,7 +22,7 @@ _log = logging.getLogger(__name__)
 def known(settings: Settings, task: Task) -> Sensitivity | None:
     """What was seen of ``task`` before, or None."""
     try:
-        with setup.store(settings) as store:
+        with setup.store(settings, writable=False) as store:
             return store.sensitivity(content_hash(task))
     except UserError as problem:
         _log.info("the controls of %s are run anew: %s", task.name, problem.message)
@@ -31,6 +32,8 @@ def known(settings: Settings, task: Task) -> Sensitivity | None:
 def keep(settings: Settings, task: Task, found: Sensitivity) -> str:
     """Keep what was seen of ``task``; why it could not be kept, or an empty text."""
     try:
+        with setup.store(settings, writable=False):
+            pass  # a file that was emptied is refused, not made a store
         with setup.store(settings) as store:
             Writer(store).put_sensitivity(content_hash(task), found)
     except UserError as problem:
@@ -39,10 +42,8 @@ def keep(settings: Settings, task: Task, found: Sensitivity) -> str:
     return ""
 
 
-def opened(
-    executor: Executor, task: Task, settings: Settings, *, controls: bool = True
-) -> Sensitivity | None:
-    """Open the executor; what is known of the task's sensitivity then, which is kept.
+def opened(executor: Executor, task: Task, settings: Settings, *, controls: bool = True) -> Session:
+    """Open the executor; what is seen of the task's sensitivity then is kept.
 
     Args:
         executor: where the task is to be judged.
@@ -55,10 +56,10 @@ def opened(
     """
     before = known(settings, task)
     try:
-        found = executor.open(task, before, controls=controls).sensitivity
+        session = executor.open(task, before, controls=controls)
     except InsensitiveTask as refusal:
         keep(settings, task, refusal.found)
         raise
-    if found is not None and before is None:
-        keep(settings, task, found)
-    return found
+    if session.sensitivity is not None and before is None:
+        keep(settings, task, session.sensitivity)
+    return session

@@ -1,7 +1,7 @@
 """What a verb opens before it works: store, executor, task, the user's own candidates."""
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,17 +35,18 @@ TaskSpec = str | Path | Callable[..., Any]
 
 
 @contextmanager
-def store(settings: Settings, *, writable: bool = True) -> Iterator[Store]:
+def store(settings: Settings, *, writable: bool = True, new: bool = True) -> Iterator[Store]:
     """The store, closed afterwards.
 
     Args:
         settings: say where it is.
         writable: False where it is only read: then it may lie where nothing can be written.
+        new: False where something stored is gone on with: none is made, also of an empty file.
 
     Raises:
         StoreError: it cannot be opened, or not be written.
     """
-    opened = Store.open(settings.store or None, writable=writable)
+    opened = Store.open(settings.store or None, writable=writable, new=new)
     try:
         yield opened
     finally:
@@ -62,12 +63,15 @@ def resumable(store: Store, run: str = "") -> Iterator[None]:
 
     Raises:
         KernelwrightError: what broke, with the command that resumes in its hint.
+        KeyboardInterrupt: with that command as its text, if there is a run to resume.
     """
     before = set(store.all_runs()) - {run}
     try:
         yield
     except StoreError:
         raise
+    except KeyboardInterrupt as ending:
+        raise KeyboardInterrupt(*_goes_on(store, before)) from ending
     except KernelwrightError as problem:
         for one in store.runs():
             if one.id not in before and one.status == "interrupted":
@@ -78,6 +82,14 @@ def resumable(store: Store, run: str = "") -> Iterator[None]:
         raise
 
 
+def _goes_on(store: Store, before: Container[str]) -> list[str]:
+    try:
+        found = [one.id for one in store.runs() if one.id not in before]
+    except KernelwrightError:  # the store went away too
+        return []
+    return [f"kernelwright runs resume {one} goes on where it stopped" for one in found[:1]]
+
+
 def executor(settings: Settings) -> Executor:
     """The executor that the settings name, not yet opened.
 
@@ -85,18 +97,29 @@ def executor(settings: Settings) -> Executor:
         UsageError: there is none of that name.
         UserError: something it needs is missing.
     """
-    if settings.cores > detect.cores():
-        raise UsageError(
-            f"{settings.cores} threads on {detect.cores()} cores would measure the scheduler",
-            hint=f"--threads {detect.cores()}",
-        )
-    made: Executor = plugins.load("executors", settings.executor)(
+    check_threads(settings)
+    made: Executor = plugins.make(
+        "executors",
+        settings.executor,
         threads=settings.cores,
         sandbox=settings.sandbox,
         compiler=settings.compiler,
         cache=settings.cache,
     )
     return made
+
+
+def check_threads(settings: Settings) -> None:
+    """Refuse more threads than cores.
+
+    Raises:
+        UsageError: there are more.
+    """
+    if settings.cores > (cores := detect.cores()):
+        raise UsageError(
+            f"more threads ({settings.cores}) than cores ({cores}) would measure the scheduler",
+            hint=f"--threads {cores}",
+        )
 
 
 def executor_of(run: Run, settings: Settings) -> Executor:
@@ -109,7 +132,7 @@ def executor_of(run: Run, settings: Settings) -> Executor:
     spec = run.spec
     if spec.threads > detect.cores():
         raise UsageError(
-            f"run {run.id} began with {spec.threads} threads; here are {detect.cores()} cores",
+            f"run {run.id} has more threads ({spec.threads}) than cores here ({detect.cores()})",
             hint="do this on a machine that has as many",
         )
     names = ("threads", "sandbox", "compiler", "seed")
@@ -134,16 +157,18 @@ def device(settings: Settings) -> str:
 
 
 def known(kind: plugins.Kind, words: Sequence[str]) -> tuple[str, ...]:
-    """The words, each a known part of its kind.
+    """The words, each a known part of its kind that loads.
 
     Raises:
         UsageError: one is unknown; suggests the nearest.
+        PrerequisiteError: one is a third party's that does not load.
     """
     names = plugins.names(kind)
     for word in words:
         if word not in names:
             singular = kind.removesuffix("s")
             raise UsageError(f"unknown {singular} {word!r}", hint=plugins.nearest(word, names))
+        plugins.load(kind, word)
     return tuple(words)
 
 

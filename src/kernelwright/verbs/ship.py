@@ -41,10 +41,10 @@ class Answer(base.Answer):
 
 def run(request: Request, *, observer: object = None) -> Answer:
     """Export and write."""
-    export = plugins.load("exporters", request.as_)
+    plugins.load("exporters", request.as_)  # before anything is read
     with setup.store(request.settings(), writable=False) as store:
         summary = summarise(store, store.run(request.run).id)
-    texts: dict[str, str] = export(summary)
+    texts: dict[str, str] = plugins.make("exporters", request.as_, summary)
     written = _places(request.to, list(texts))
     for path in written:
         if path.exists() and not request.force:

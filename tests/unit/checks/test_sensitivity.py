@@ -3,7 +3,7 @@ import pytest
 
 from kernelwright.checks.answer import make_answer
 from kernelwright.checks.correctness import allowed, distance
-from kernelwright.checks.sensitivity import Examined, InsensitiveTask, Row, decide
+from kernelwright.checks.sensitivity import SAME_INPUTS, Examined, InsensitiveTask, Row, decide
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Tolerance
 
@@ -99,3 +99,12 @@ def test_the_refusal_is_an_error_and_a_verdict():
     assert finding.outcome is Outcome.INSENSITIVE_TASK
     assert finding.evidence["hint"] == refusal.hint
     assert [one["control"] for one in finding.evidence["controls"]] == ["zeros", "mean"]
+
+
+def test_a_seed_of_the_task_s_own_is_named():
+    alike = row("another_seed", [0.04])
+    alike.note = SAME_INPUTS
+    found, _ = verdict(alike)
+    assert "the inputs are the same under every seed" in found.reason
+    assert "a seed of its own" in found.hint
+    assert "a seed of its own" not in verdict(row("another_seed", [0.04]))[0].hint

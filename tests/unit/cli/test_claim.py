@@ -110,3 +110,12 @@ def measured(low, high, margin=0.01):
 )
 def test_when_a_claim_stands(claim, found, wanted):
     assert verdict(claim, found) == wanted
+
+
+def test_a_claim_is_judged_with_as_many_threads_as_it_was_made_with(folder, capsys):
+    said(capsys, "audit good.cpp --task twice --claim 2x --threads 1")
+    assert FakeExecutor.made[-1].settings["threads"] == 1
+    assert {job.threads for job in FakeExecutor.made[-1].jobs} == {1}
+    code, found = said(capsys, "audit latest --threads 1")
+    assert code == 2
+    assert "with the threads that it began with" in found["error"]

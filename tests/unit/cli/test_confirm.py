@@ -106,7 +106,7 @@ def test_a_machine_with_fewer_cores_is_told_what_is_lacking(cut, capsys, monkeyp
     for words in ("confirm latest", "runs resume latest"):
         code, found = said(capsys, words)
         assert code == 2
-        assert found["error"].endswith("began with 1 threads; here are 0 cores")
+        assert found["error"].endswith("has more threads (1) than cores here (0)")
         assert found["hint"] == "do this on a machine that has as many"
 
 

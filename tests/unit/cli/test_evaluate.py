@@ -37,6 +37,10 @@ def test_a_pass(folder, capsys):
         "low": 1.96,
         "high": 2.04,
         "decision": "faster",
+        "margin": 0.01,
+        "pairs": 100,
+        "candidate_us": 50.0,
+        "baseline_us": 100.0,
     }
     assert set(said["roofline"]) == {"floor_us", "fraction", "bound"}
     assert set(said["build"]) == {"seconds", "registers", "spill_bytes", "shared_bytes"}
@@ -223,3 +227,19 @@ def test_what_does_not_build_is_answered_without_a_session(folder, capsys, monke
     assert "session none: what is not built needs none, so no baseline was timed" in out
     assert main(["evaluate", "twice", "good.cpp", "--rung", "draft"]) == 0
     assert "session" not in capsys.readouterr().out
+
+
+def test_what_there_is_to_beat_and_what_is_missing_is_said(folder, capsys):
+    assert main(["evaluate", "twice", "good.cpp"]) == 0
+    out = capsys.readouterr().out
+    assert "to beat    numpy, loop; the strongest is numpy\n" in out
+    assert "without    eager: torch is not installed\n" in out
+
+
+def test_what_does_not_build_says_nothing_of_isolation_and_accuracy(folder, capsys):
+    (folder / "broken.cpp").write_text(samples.SOURCE + "// BROKEN\n")
+    assert main(["evaluate", "twice", "broken.cpp"]) == 3
+    out = capsys.readouterr().out
+    assert "outcome    build_error at draft" in out
+    for word in ("isolation", "accuracy", "to beat"):
+        assert word not in out

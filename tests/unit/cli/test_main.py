@@ -162,7 +162,16 @@ def test_a_users_error_never_has_a_traceback(probe, capsys):
 def test_ctrl_c(probe, capsys):
     failing(probe, KeyboardInterrupt())
     assert cli.main(["probe", "x"]) == 130
-    assert capsys.readouterr().err.strip() == "error: interrupted"
+    assert capsys.readouterr().err.strip().splitlines() == [
+        "error: interrupted",
+        "hint: nothing was begun that could be resumed, and nothing is lost: start it again",
+    ]
+
+
+def test_ctrl_c_in_a_run_says_how_to_go_on(probe, capsys):
+    failing(probe, KeyboardInterrupt("kernelwright runs resume x goes on"))
+    assert cli.main(["probe", "x"]) == 130
+    assert "hint: kernelwright runs resume x goes on" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -477,3 +477,32 @@ def test_api_evaluate(folder):
     assert verdict.evaluation.comparisons[0].ratio == 2.0
     with pytest.raises(kernelwright.UsageError, match="rung"):
         kernelwright.evaluate("twice", "bad.cpp", rung="fulll")
+
+
+def test_a_run_of_rejections_says_why_and_how_to_look_closer(folder, capsys):
+    assert (
+        main(
+            ["optimize", "twice", "--start", "bad.cpp", "--proposer", "tune", "--evaluations", "9"]
+        )
+        == 3
+    )
+    out, err = capsys.readouterr()
+    assert "everything was tried" not in out
+    words = " ".join(out.split())
+    assert "rejected wrong_values: output y differs from the reference by 3.2 tolerances" in words
+    last = err.splitlines()[-1]
+    assert last == "next: kernelwright evaluate TASK bad.cpp --tune THREADS=1 --rung smoke"
+    assert main(["runs", "show", "latest"]) == 0
+    shown = capsys.readouterr()
+    assert "rejected   wrong_values" in shown.out
+    assert last in shown.err
+    code, shipped = said(capsys, "ship latest")
+    assert code == 2
+    assert "more time" not in shipped["hint"]
+    assert "kernelwright evaluate TASK bad.cpp" in shipped["hint"]
+
+
+def test_comparisons_of_a_run_say_what_they_rest_on(run, capsys):
+    (row, *_) = said(capsys, "runs show latest")[1]["best"]["comparisons"]
+    assert (row["margin"], row["pairs"]) == (0.01, 100)
+    assert (row["candidate_us"], row["baseline_us"]) == (50.0, 100.0)

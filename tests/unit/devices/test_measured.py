@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from kernelwright.devices import measured
+from kernelwright.devices import measured, roofline
 from kernelwright.devices.measured import Peaks
 from kernelwright.records.conditions import Conditions
 
@@ -68,3 +68,13 @@ def test_a_roof_that_was_exceeded_is_measured_again(tmp_path):
 )
 def test_peaks_are_settled_where_nobody_else_was_at_work(conditions, expected):
     assert measured.quiet(conditions) is expected
+
+
+@pytest.mark.parametrize("operations", [0.0, 1e3, 1e12])
+def test_a_floor_knows_whether_operations_were_told(operations):
+    peaks = measured.Peaks(
+        warm_read_gbps=10, rate_gflops=10, flush_bytes=1, copy_gbps=10, read_gbps=10
+    )
+    found = roofline.roofline(roofline.floor(1 << 20, 1 << 20, operations, peaks), 1e3)
+    assert found.operations_known is (operations > 0)
+    assert found.bound == ("rate" if operations > 1e9 else "bandwidth")

@@ -27,7 +27,8 @@ class Worker:
     """Claims as many microseconds a call as its entrant takes."""
 
     armed_for = None
-    call_slack_us = 0.0
+    beside_us = staticmethod(lambda ring: 0.0)
+    again_watched = staticmethod(lambda order, deadline: None)
 
     def __init__(self, owner, log):
         self.owner, self.log, self.closed, self.ring = owner, log, False, None

@@ -25,7 +25,8 @@ class Worker:
     """Claims a microsecond a call."""
 
     armed_for = None
-    call_slack_us = 0.0
+    beside_us = staticmethod(lambda ring: 0.0)
+    again_watched = staticmethod(lambda order, deadline: None)
     left_behind = staticmethod(lambda: None)
 
     def arm(self, order, deadline, whose, *, handicap, more):

@@ -5,12 +5,16 @@ import re
 
 import pytest
 
+from kernelwright.records.conditions import Conditions
 from kernelwright.records.evaluation import Sandbox
+from kernelwright.records.measurement import Roofline
 from kernelwright.records.outcome import Decision
 from kernelwright.records.run import Budget, Run
+from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Tolerance
 from kernelwright.report import summary as report
+from kernelwright.report.standing import STATUS, status
 from kernelwright.search.summary import Counts
 from tests import samples
 
@@ -33,7 +37,7 @@ def test_evidence_is_shown():
     text = report.run_text(samples.summary())
     assert "80% of what bandwidth allows (floor 40 µs)" in text
     assert "static, smoke" in text
-    assert "isolation  rlimits, landlock\nlacking    pid namespace" in text
+    assert "isolation  2 of 3 layers\nlacking    pid namespace" in text
     assert "draws random numbers" in text
     assert "plain loop THREADS=2" in text
     assert "cpu: Test 9000, 2 threads" in text
@@ -105,15 +109,15 @@ def test_nothing_to_paste_after_a_no_or_while_it_runs(status, won):
 @pytest.mark.parametrize(
     ("budget", "words"),
     [
-        (Budget(minutes=1.5), "--minutes 1.5"),
-        (Budget(minutes=0.2), "--minutes 1"),
+        (Budget(minutes=1.5), "--minutes 3"),
+        (Budget(minutes=0.2), "--minutes 3"),
         (Budget(evaluations=20), "--evaluations 20"),
         (Budget(evaluations=2), "--evaluations 4"),
-        (Budget(minutes=3, evaluations=9), "--minutes 3 --evaluations 9"),
+        (Budget(minutes=9, evaluations=9), "--minutes 3 --evaluations 9"),
     ],
 )
 def test_a_run_without_a_confirmed_number_says_how_to_get_one(budget, words):
-    summary = samples.summary("budget", won=False, budget=budget)
+    summary = samples.summary("budget", won=False, budget=budget, needed_s=121.0)
     assert report.paste(summary) == [f"kernelwright runs resume r-20260101-abcd {words}"]
 
 
@@ -144,7 +148,10 @@ def test_lines_of_evidence_fit_a_terminal():
     lines = report.evidence(found).splitlines()
     assert max(map(len, lines)) <= 80
     said = " ".join("\n".join(lines).split())
-    assert f"isolation {', '.join(layers)} lacking hidden_memory: not in this kernel" in said
+    assert "isolation 11 of 12 layers lacking hidden_memory: not in this kernel" in said
+    whole = found.model_copy(update={"sandbox": Sandbox(active=layers)})
+    assert "isolation  all 11 layers (names with --json)" in report.evidence(whole)
+    assert "isolation" not in report.evidence(samples.rejected(samples.candidate(), Rung.DRAFT))
 
 
 def test_the_confirmed_candidate_of_a_no_is_not_called_the_best():
@@ -159,7 +166,7 @@ def test_sections_without_content_leave_no_gap():
 
 
 def test_every_status_has_words():
-    assert set(report.STATUS) == set(Run.model_fields["status"].annotation.__args__)
+    assert set(STATUS) == set(Run.model_fields["status"].annotation.__args__)
 
 
 def test_a_slower_rival_says_so():
@@ -215,3 +222,53 @@ def test_what_the_judge_showed_reads_one_way_only():
 def test_a_ratio_that_is_not_the_quotient_of_the_two_times_says_why(baseline_us, said):
     one = samples.comparison().model_copy(update={"baseline_us": baseline_us})
     assert ("median of ratios of pairs" in report.comparisons([one])) == said
+
+
+def test_a_roof_that_is_exceeded_is_explained():
+    for fraction, explained in ((0.9, False), (1.47, True)):
+        roof = Roofline(floor_us=228.0, fraction=fraction, bound="bandwidth")
+        confirm = samples.summary().confirmed
+        said = report.evidence(confirm.model_copy(update={"roofline": roof}))
+        assert ("measured too low" in " ".join(said.split())) is explained
+
+
+def test_undecided_is_not_called_no_improvement_without_a_word():
+    run = samples.summary("no_improvement", won=False).run
+    found = dataclasses.replace(samples.summary(), run=run)
+    undecided = [one.model_copy(update={"decision": Decision.UNDECIDED})
+                 for one in found.confirmed.comparisons]  # fmt: skip
+    confirm = found.confirmed.model_copy(update={"comparisons": tuple(undecided)})
+    assert "(undecided)" in status(dataclasses.replace(found, confirmed=confirm))
+    slower = [one.model_copy(update={"decision": Decision.SLOWER}) for one in undecided]
+    confirm = found.confirmed.model_copy(update={"comparisons": tuple(slower)})
+    assert "(undecided)" not in status(dataclasses.replace(found, confirmed=confirm))
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_floor_of_bytes_alone_says_so(known):
+    roof = Roofline(floor_us=3.0, fraction=0.01, bound="bandwidth", operations_known=known)
+    found = samples.evaluation(samples.candidate()).model_copy(update={"roofline": roof})
+    assert ("operations unknown" in report.evidence(found)) is not known
+
+
+def test_the_line_of_controls_says_which_margin_decides():
+    found = samples.evaluation(samples.candidate())
+    said = " ".join(report.evidence(found).split())
+    assert "a row is decided by its own margin" in said
+    untimed = found.model_copy(update={"comparisons": ()})
+    assert "own margin" not in " ".join(report.evidence(untimed).split())
+
+
+@pytest.mark.parametrize(
+    ("others", "why"), [(3.1, "other processes used 3.1 cores while"), (0.0, "across the margin")]
+)
+def test_an_undecided_confirm_says_what_it_lacked_not_why_the_search_was_over(others, why):
+    run = samples.summary("no_improvement", won=False).run
+    rows = [samples.comparison(decision=Decision.UNDECIDED)]
+    quiet = Conditions(seconds=1.0, load_before=0.0, load_after=0.0, others=others)
+    confirm = samples.evaluation(samples.candidate(), comparisons=rows)
+    confirm = confirm.model_copy(update={"conditions": quiet})
+    found = dataclasses.replace(samples.summary(), run=run, confirmed=confirm)
+    assert status(found).startswith("no improvement shown (undecided): ")
+    assert why in status(found)
+    assert found.reason not in status(found)

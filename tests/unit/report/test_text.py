@@ -37,3 +37,8 @@ def test_a_ratio_comes_with_its_interval():
 )
 def test_memory(count, shown):
     assert text.bytes_(count) == shown
+
+
+@pytest.mark.parametrize(("number", "said"), [(0, "0 looks"), (1, "1 look"), (2, "2 looks")])
+def test_one_of_a_thing_is_not_many(number, said):
+    assert text.count(number, "look") == said

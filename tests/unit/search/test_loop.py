@@ -293,3 +293,25 @@ def test_posts_carry_the_evaluation_that_proves_them(run, store):
     assert all(numbers[post.evaluation].rung is Rung.FULL for post in wins)
     assert all(not numbers[post.evaluation].passed for post in traps)
     assert all("UNROLL" in post.axis for post in traps)
+
+
+def test_what_is_said_to_be_left_when_nothing_passes_is_true(run):
+    wrong = constant(outcome=Outcome.WRONG_VALUES, fails_at=Rung.SMOKE)
+    summary = run(wrong)
+    assert summary.counts.drafted == 4
+    assert summary.reason.startswith("no candidate passed a timed look, so that no other values")
+    assert summary.rejection.look.outcome is Outcome.WRONG_VALUES
+    assert summary.rejection.look.candidate == made_up_candidates(1)[0].id
+
+
+def test_kernels_that_were_tried_with_one_value_only_are_counted(run):
+    sources = [one.source for one in made_up_candidates(3)]
+
+    def truth(candidate):
+        bad = candidate.source in sources[:2]
+        outcome = Outcome.WRONG_VALUES if bad else Outcome.PASSED
+        return Truth(speedup=1.5, outcome=outcome, fails_at=Rung.SMOKE)
+
+    summary = run(truth, start=3, proposers=())
+    assert "but other values of 2 kernels that passed no timed look" in summary.reason
+    assert summary.rejection is None

@@ -1,12 +1,16 @@
 """A run that lacked budget goes on with more: what was spent stays spent, limits stay hard."""
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernelwright.errors import PrerequisiteError, UsageError
+from kernelwright.records.outcome import Outcome
 from kernelwright.records.run import Budget
 from kernelwright.records.rung import Rung
+from kernelwright.search import outlook
 from kernelwright.search.loop import resume_run, start_run
 from kernelwright.search.observer import Observer
 from kernelwright.search.replay import replay_run
@@ -245,3 +249,51 @@ def test_a_run_says_which_limit_ended_it_and_who_was_never_run(store, limit):
     assert unrun
     assert f"; {unrun} candidate" in found.reason
     assert replay_run(store, found.run.id).matches
+
+
+@pytest.mark.parametrize("confirm_s", [30, 200])
+def test_what_is_proposed_after_a_budget_is_enough_for_a_number(store, confirm_s):
+    slow = slow_confirm(confirm_s)
+    part = begin(store, Real(slow), minutes=0.3, proposers=())
+    proposals = []
+    while part.run.status == "budget":
+        proposals.append(int(part.way_on().rpartition("--minutes ")[2]))
+        assert len(proposals) < 6
+        part = go_on(store, part, Real(slow), minutes=proposals[-1])
+    assert part.run.status == "improved"
+    assert all(later >= sooner for sooner, later in itertools.pairwise(proposals))
+
+
+def test_who_was_never_looked_at_in_full_needs_more_time_than_who_was(store):
+    part = begin(store, Real(slow_confirm(80)), minutes=1, proposers=())
+    looks, events = store.evaluations(part.run.id), store.events(part.run.id)
+    screened, full = (
+        outlook.seconds(outlook.path(part.run, passed), part.run, events, looks, [])
+        for passed in (Rung.SCREEN, Rung.FULL)
+    )
+    assert screened > full > 0
+    assert outlook.path(part.run, None)[0] is Rung.SMOKE
+    assert outlook.path(part.run, Rung.FULL) == (Rung.CONFIRM,)
+
+
+@pytest.mark.parametrize("more", [{}, {"minutes": 2}])
+@pytest.mark.parametrize("speedup", [0.8, 1.5])
+def test_a_run_with_nothing_left_says_what_would_help_and_not_more_budget(store, more, speedup):
+    done = begin(store, Real(lambda one: Truth(speedup=speedup)), minutes=9, proposers=())
+    with pytest.raises(UsageError, match="finished, and not for want of budget") as caught:
+        go_on(store, done, **more)
+    hint = caught.value.hint
+    assert "runs resume" not in hint
+    assert "--start" in hint
+    assert (f"kernelwright confirm {done.run.id}" in hint) is (speedup < 1)
+    assert ("from its winner" in hint) is (speedup > 1)
+    assert store.owner(done.run.id) == ("", 0.0)
+
+
+def test_where_nobody_passed_no_confirm_is_proposed(store):
+    wrong = lambda one: Truth(outcome=Outcome.WRONG_VALUES, fails_at=Rung.SMOKE)  # noqa: E731
+    done = begin(store, Real(wrong), minutes=9)
+    with pytest.raises(UsageError, match="no candidate passed") as caught:
+        go_on(store, done)
+    assert "nothing left to try" in caught.value.hint
+    assert "confirm" not in caught.value.hint

@@ -17,13 +17,18 @@ from kernelwright.store.folders import export, to_toml
 from kernelwright.store.frames import rows, to_frame
 from kernelwright.store.location import default_url
 from kernelwright.store.store import Store
-from kernelwright.testing.simulated import SimulatedExecutor, made_up_candidates, made_up_task
+from kernelwright.testing.simulated import (
+    SimulatedExecutor,
+    Truth,
+    made_up_candidates,
+    made_up_task,
+)
 
 
-@pytest.fixture
-def finished(tmp_path):
+@pytest.fixture(params=[1.3, 0.9])
+def finished(request, tmp_path):
     store = Store.open(str(tmp_path / "store.db"))
-    executor = SimulatedExecutor()
+    executor = SimulatedExecutor(lambda one: Truth(speedup=request.param))
     spec = RunSpec(task="", device="cpu", proposers=("tune",), effort="quick", threads=1,
                    budget=Budget(minutes=9))  # fmt: skip
     yield (
@@ -55,14 +60,16 @@ def test_a_runs_folder_is_derived_and_can_be_made_again(finished):
     folder = summary.folder
     assert folder == store.home / "runs" / summary.run.id
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
-    assert set(before) == {"best.cpp", "run.toml", "events.jsonl"}
+    name = "best" if summary.run.status == "improved" else "closest"
+    assert set(before) == {f"{name}.cpp", "run.toml", "events.jsonl"}
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()
     assert export(store, summary.run.id, sources=summary.sources()) == folder
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
     table = tomllib.loads(before["run.toml"].decode())
-    assert table["best"] == summary.best.id
+    assert table[name] == summary.best.id
+    assert len({"best", "closest"} & set(table)) == 1
     assert table["spec"]["proposers"] == ["tune"]
     assert table["budget"] == {"minutes": 9}
     lines = [json.loads(line) for line in before["events.jsonl"].decode().splitlines()]
@@ -71,6 +78,7 @@ def test_a_runs_folder_is_derived_and_can_be_made_again(finished):
     assert {"opened", "champion", "stopped"} <= {line["kind"] for line in lines}
 
 
+@pytest.mark.parametrize("finished", [1.3], indirect=True)
 def test_a_best_of_before_goes_from_the_runs_own_folder_and_from_no_other(finished, tmp_path):
     store, summary = finished
     other = tmp_path / "elsewhere"

@@ -113,3 +113,29 @@ def test_a_touch_changes_few_elements_and_leaves_the_rest(values):
 def test_an_empty_tensor_is_no_trouble():
     fresh, base = fresh_of(item_of(shape=(0, 4)))
     assert written(fresh, base).shape == (0, 4)
+
+
+@pytest.mark.parametrize(("dtype", "high"), [("int32", 8), ("bool", 2), ("uint8", 200)])
+def test_counts_of_values_change_whatever_the_order(dtype, high):
+    values = Values(kind="integers", low=0, high=high)
+    fresh, base = fresh_of(item_of(dtype=dtype, shape=(300_000,), values=values))
+    states = [np.bincount(written(fresh, base, seed), minlength=high) for seed in range(4)]
+    assert len({one.tobytes() for one in (*states, np.bincount(base, minlength=high))}) == 5
+    assert all(one.min() > 0.8 * base.size / high for one in states)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "float8_e4m3fn"])
+@pytest.mark.parametrize("values", [Values(mean=2.0), Values(kind="uniform", high=5)])
+def test_a_long_sum_changes_as_between_two_draws(dtype, values):
+    fresh, base = fresh_of(item_of(dtype=dtype, shape=(300_000,), values=values))
+    wide = base.astype(np.float64)
+    sums = [written(fresh, base, seed).astype(np.float64).sum() for seed in range(8)]
+    between = wide.std() * wide.size**0.5
+    assert np.std(sums) > between / 4
+    assert abs(np.mean(sums) - wide.sum()) < 3 * between
+
+
+def test_places_are_kept_where_the_task_draws():
+    base = np.linspace(1, 2, 90_000, dtype=np.float32)
+    fresh, _ = fresh_of(item_of(shape=(90_000,), values=GIVEN), base)
+    assert np.allclose(written(fresh, base), base, rtol=2.0**-5)

@@ -1,11 +1,13 @@
 """A numpy reference evaluated three ways: exactly, natively, serially.
 
-``truth`` is float64 throughout. ``native`` is the reference as numpy runs it in the declared
-types, narrow ones summed in float32. ``serial`` is an honest loop's arithmetic: the accumulate
-type, sums strictly in order, results rounded to the declared type at the end.
+``truth`` is float64 throughout, also where the code asks for float32 by name. ``native`` is the
+reference as numpy runs it in the declared types, narrow ones summed in float32. ``serial`` is an
+honest loop's arithmetic: the accumulate type, sums strictly in order, results rounded to the
+declared type at the end.
 """
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from kernelwright.evaluation.arena import numpy_dtype
 from kernelwright.evaluation.oracle.fault import Fault, user_code
 from kernelwright.evaluation.oracle.serial import NarrowArray, SerialArray
 from kernelwright.evaluation.oracle.source import bind, drawn, flatten, load, slots_for
+from kernelwright.evaluation.oracle.widening import widened
 from kernelwright.records.task import Case, Task
 from kernelwright.tasks.arrays import namespace
 from kernelwright.tasks.contract import NARROW, scalar_value
@@ -64,7 +67,8 @@ class NumericProgram:
             tensors[item.name] = array
         scalars = {one.name: scalar_value(one.dtype, one.value) for one in case.scalars}
         # Overflow and 0/0 are part of what is asked; the comparison looks at the results.
-        with user_code("the reference"), np.errstate(all="ignore"):
+        exactly = widened(self.module) if part == "truth" else nullcontext()
+        with user_code("the reference"), np.errstate(all="ignore"), exactly:
             result = self.function(*self.prefix, *bind(self.slots, tensors, scalars))
         return [_array(value) for _, value in flatten(result)]
 
