@@ -55,7 +55,7 @@ def fork_worker(zygote_end: socket.socket, descriptor: int, layers: dict[str, An
         told = isolation.apply(layers) if layers else {}
         die_with_parent()  # a change of user cleared it
         worker.main(Channel(socket.socket(fileno=descriptor)), told)
-    except BaseException:
+    except BaseException:  # noqa: BLE001 a fork must never return into the zygote's loop
         traceback.print_exc()
     finally:
         os._exit(1)
