@@ -132,7 +132,7 @@ class Fresh:
         for start, place in zip(range(0, flat.size, CHUNK), places, strict=True):
             part = into[start : start + CHUNK]
             one, other = (_from(raw, start + shift, part.size) for shift in shifts)
-            # Where the mask has ones the other; a choice by a branch takes ten times as long.
+            # Where the mask has ones the other; a choice by a branch takes far longer.
             np.bitwise_xor(one, other, out=part)
             np.bitwise_and(part, masks[place : place + part.size], out=part)
             np.bitwise_xor(part, one, out=part)
