@@ -1,7 +1,12 @@
-"""Judge one built candidate at one rung: checks in order, then time; the first finding ends it."""
+"""Judge one built candidate at one rung: checks in order, then time; the first finding ends it.
+
+Clocks that disagree are heard again in fresh processes before anybody is accused: on a busy machine
+the word and the report wait for a core now and then, whereas hidden work is there every time.
+"""
 
 import math
 import time
+from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
@@ -40,6 +45,26 @@ def judge(
         TaskError: the reference or a baseline fails.
         JudgeError: the machinery broke.
     """
+    return with_clocks_heard_twice(lambda: _hear(job, bench, entrant, rival))
+
+
+def with_clocks_heard_twice(hear: Callable[[], Evaluation]) -> Evaluation:
+    """The verdict of ``hear``, or of a second hearing where clocks disagreed in the first.
+
+    Args:
+        hear: judges the candidate in processes of its own.
+    """
+    first = hear()
+    if first.outcome is not Outcome.CLOCK_DISAGREEMENT:
+        return first
+    second = hear()
+    seconds = first.seconds + second.seconds
+    evidence = {**second.evidence, "clocks_heard_again": first.reason}
+    spent = {"seconds": seconds, "device_seconds": seconds}
+    return second.model_copy(update={"evidence": evidence, **spent})
+
+
+def _hear(job: JudgeJob, bench: Bench, entrant: Entrant, rival: Entrant | None) -> Evaluation:
     against = bench.against(job.against)  # before the candidate comes: it may have to be measured
     started = time.monotonic()
     bench.oracle.until = started + ANSWER_SECONDS
