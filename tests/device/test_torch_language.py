@@ -221,6 +221,14 @@ CHANGES = {
     "folder": ("import os; os.chdir('/')", "import os; os.mkdir('own'); os.rmdir('own')"),
     "umask": ("import os; os.umask(0)", "import os; os.umask(os.umask(0))"),
     "environment": ("import os; os.environ['HOME'] = '/'", "import os; os.environ['CXX'] = 'g++'"),
+    "a tracer": (
+        "import sys; sys.settrace(lambda *_: None)",
+        "import sys; sys.settrace(lambda *_: None); sys.settrace(None)",
+    ),
+    "a callback of the collector": (
+        "import gc; gc.callbacks.append(print)",
+        "import gc; gc.callbacks.append(print); gc.callbacks.remove(print)",
+    ),
     "modes": (
         "from torch.overrides import BaseTorchFunctionMode as M; M().__enter__()",
         "from torch.overrides import BaseTorchFunctionMode as M\nwith M(): torch.ones(1)",
@@ -254,6 +262,7 @@ TAMPERS = {
     "a function of torch": "torch.equal = lambda *_: True",
     "a method of tensors": "torch.Tensor.__eq__ = lambda *_: True",
     "a builtin": "import builtins; builtins.min = max",
+    "an audit hook": "import sys\ntry: sys.addaudithook(print)\nexcept RuntimeError: pass",
     "a module": "import sys, types; sys.modules['time'] = types.ModuleType('time')",
     "the interpreter's list of threads": "import sys; sys._current_frames = dict",
 }
