@@ -15,7 +15,7 @@ def findings() -> Iterator[Finding]:
                 plugins.make(kind, name) if kind == "formats" else plugins.load(kind, name)
             except UserError as problem:
                 yield Finding(
-                    name=name,
+                    name=f"{kind.removesuffix('s')} {name}",
                     state="missing",
                     detail=f"{problem.message}; only for who asks for it",
                     mend=problem.hint,

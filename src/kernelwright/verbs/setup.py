@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from kernelwright.records.run import Run
 from kernelwright.records.task import Task
 from kernelwright.settings import Settings
 from kernelwright.store.store import Store
+from kernelwright.store.writer import Writer
 from kernelwright.tasks import contract
 from kernelwright.tasks.load import load_task
 from kernelwright.verbs.base import read_source
@@ -71,23 +72,23 @@ def resumable(store: Store, run: str = "") -> Iterator[None]:
     except StoreError:
         raise
     except KeyboardInterrupt as ending:
-        raise KeyboardInterrupt(*_goes_on(store, before)) from ending
+        raise KeyboardInterrupt(_goes_on(store, before, "stopped")) from ending
     except KernelwrightError as problem:
-        for one in store.runs():
-            if one.id not in before and one.status == "interrupted":
-                resumes = f"kernelwright runs resume {one.id} goes on where it broke"
-                # What a fault of ours says of itself helps nobody who wants to go on.
-                kept = "" if isinstance(problem, JudgeError) else problem.hint
-                problem.hint = "\n".join(filter(None, (kept, resumes)))
+        if resumes := _goes_on(store, before, "broke"):
+            # What a fault of ours says of itself helps nobody who wants to go on.
+            kept = "" if isinstance(problem, JudgeError) else problem.hint
+            problem.hint = "\n".join(filter(None, (kept, resumes)))
         raise
 
 
-def _goes_on(store: Store, before: Container[str]) -> list[str]:
-    try:
-        found = [one.id for one in store.runs() if one.id not in before]
-    except KernelwrightError:  # the store went away too
-        return []
-    return [f"kernelwright runs resume {one} goes on where it stopped" for one in found[:1]]
+def _goes_on(store: Store, before: Container[str], how: str) -> str:
+    """The command that goes on with a run that began since and has not ended, or an empty text."""
+    with suppress(KernelwrightError):  # the store went away too
+        for one in store.runs(present=True):
+            mine = one.id not in before
+            if mine and (one.status == "interrupted" or Writer(store).holds(one.id)):
+                return f"kernelwright runs resume {one.id} goes on where it {how}"
+    return ""
 
 
 def executor(settings: Settings) -> Executor:
@@ -163,11 +164,7 @@ def known(kind: plugins.Kind, words: Sequence[str]) -> tuple[str, ...]:
         UsageError: one is unknown; suggests the nearest.
         PrerequisiteError: one is a third party's that does not load.
     """
-    names = plugins.names(kind)
     for word in words:
-        if word not in names:
-            singular = kind.removesuffix("s")
-            raise UsageError(f"unknown {singular} {word!r}", hint=plugins.nearest(word, names))
         plugins.load(kind, word)
     return tuple(words)
 
