@@ -1,4 +1,4 @@
-"""Clocks that disagree once are heard again; what disagrees twice stands, and nothing else waits."""
+"""Clocks that disagree are heard again; what disagrees twice stands, and nothing else waits."""
 
 from __future__ import annotations
 
