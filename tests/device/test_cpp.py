@@ -453,3 +453,9 @@ def test_a_confined_worker_can_do_its_work(tmp_path, home, where):
             assert list(found) == [2 * value for value in range(8)]
         for descriptor in (memory, image):
             os.close(descriptor)
+
+
+def test_what_cannot_be_parsed_is_no_other_signature(cpp):
+    found = build(cpp, 'extern "C" int scale(const float* x { return 0; }', prototype=PROTOTYPE)
+    assert found.outcome is Outcome.BUILD_ERROR
+    assert "expected" in found.reason

@@ -90,12 +90,19 @@ class Lines(Observer):
         """Count candidates: drafts end by the dozen before the first look."""
         self._candidates += rung is Rung.DRAFT
 
+    def drafted(self, candidate: Candidate, evaluation: Evaluation) -> None:
+        """Say which of the user's own files did not build."""
+        if said := phrases.refused(candidate, evaluation):
+            self._say(said)
+
     def evaluated(self, candidate: Candidate, evaluation: Evaluation, progress: Progress) -> None:
         """Remember where the run stands; a confirm is said."""
         self._tell(progress)
         if evaluation.rung is Rung.CONFIRM:
             found = phrases.against(evaluation) or evaluation.outcome.value
             self._say(f"{phrases.name(candidate)}, in fresh processes: {found}")
+        elif said := phrases.refused(candidate, evaluation):
+            self._say(said)
 
     def promoted(self, candidate: Candidate, rung: Rung) -> None:
         """Say whose number is about to be confirmed."""

@@ -23,6 +23,14 @@ def name(candidate: Candidate) -> str:
     return report.strategy(candidate, short=True)
 
 
+def refused(candidate: Candidate, look: Evaluation) -> str:
+    """That a file which the user gave is out; empty if it is not, or nobody gave it."""
+    if look.passed or candidate.author != "user":
+        return ""
+    why = ": ".join(filter(None, (look.outcome.value, look.reason)))
+    return f"rejected: {candidate.origin or name(candidate)}: {why}"
+
+
 def leads(candidate: Candidate, look: Evaluation) -> str:
     """Who leads a search: by its lower end, so that its ratio may be less than one before."""
     return f"leading by its lower end: {name(candidate)} {against(look)}"

@@ -92,11 +92,12 @@ class Watcher(Observer):
         return
 
     def drafted(self, candidate: Candidate, evaluation: Evaluation) -> None:
-        """Not shown: drafts come by the dozen."""
-        return
+        """Only which of the user's own files did not build: drafts come by the dozen."""
+        self._tell(candidate, evaluation)
 
     def evaluated(self, candidate: Candidate, evaluation: Evaluation, progress: Progress) -> None:
         """Move the bar by the share of the budget that is spent."""
+        self._tell(candidate, evaluation)
         now = time.monotonic()
         if now - self._changed < SHOWN_AT_ONCE:
             return
@@ -113,6 +114,10 @@ class Watcher(Observer):
         if phrases.against(evaluation):
             seconds = time.monotonic() - self._began
             self._say(f"{seconds:5.0f} s  {phrases.leads(candidate, evaluation)}, to be confirmed")
+
+    def _tell(self, candidate: Candidate, evaluation: Evaluation) -> None:
+        if said := phrases.refused(candidate, evaluation):
+            self._say(said)
 
     def _say(self, line: str) -> None:
         self._bars.console.print(line, markup=False)

@@ -174,10 +174,12 @@ def _verdict(
         reason = f"the compiler was still busy after {limits.seconds:g} s"
         return Outcome.BUILD_TIMEOUT, reason, ()
     if code != 0:
-        if _CONFLICT.search(log) and CONTRACT in log:
-            reason = "the entry's arguments differ from the contract: " + compiler_log.reason(log)
-            return Outcome.SIGNATURE_ERROR, reason, ()
-        return Outcome.BUILD_ERROR, compiler_log.reason(log), ()
+        reason = compiler_log.reason(log)
+        # What cannot be parsed disagrees with the contract too, later.
+        if _CONFLICT.search(reason) and CONTRACT in log:
+            said = f"the entry's arguments differ from the contract: {reason}"
+            return Outcome.SIGNATURE_ERROR, said, ()
+        return Outcome.BUILD_ERROR, reason, ()
     try:
         return Outcome.PASSED, "", elf.exported_functions(library)
     except ValueError as problem:

@@ -61,6 +61,8 @@ def labels(evaluation: Evaluation) -> list[str]:
         )
     if cores := found.get("leftovers_on_cores"):
         said.append(f"what an earlier worker left still used {cores:.1f} cores")
+    if evaluation.build and "-fopenmp-simd" in evaluation.build.flags:
+        said.append("built without OpenMP threads, which this compiler cannot link")
     if linked := found.get("libraries"):
         said.append(f"uses {', '.join(linked)}")
     if found.get("draws_random_numbers"):

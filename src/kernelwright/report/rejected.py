@@ -1,5 +1,6 @@
-"""What is said of a run in which no candidate passed a timed look."""
+"""What is said of candidates that failed: all of a run, or files that the user gave."""
 
+from kernelwright.records.evaluation import Evaluation
 from kernelwright.report import text
 from kernelwright.search.summary import RunSummary
 
@@ -17,5 +18,16 @@ def rejected(summary: RunSummary) -> str:
     if summary.rejection is None:
         return ""
     look = summary.rejection.look
-    why = ": ".join(filter(None, (look.outcome.value, look.reason)))
-    return text.labelled("rejected", f"{why} ({look.candidate}, at {look.rung.word})")
+    return text.labelled("rejected", f"{_why(look)} ({look.candidate}, at {look.rung.word})")
+
+
+def refused(summary: RunSummary) -> str:
+    """The user's own files that are out of the run, a line each; empty if the run has no other."""
+    if summary.rejection is not None:
+        return ""
+    lines = [f"{one.file}: {_why(one.look)}, at {one.look.rung.word}" for one in summary.refused]
+    return "\n".join(text.labelled("rejected", line) for line in lines)
+
+
+def _why(look: Evaluation) -> str:
+    return ": ".join(filter(None, (look.outcome.value, look.reason)))

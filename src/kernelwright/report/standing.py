@@ -4,7 +4,7 @@ from kernelwright.devices.disturbance import disturbance
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.outcome import Decision
 from kernelwright.report import text
-from kernelwright.search.score import strongest
+from kernelwright.search.score import strongest, undecided
 from kernelwright.search.summary import Audit, RunSummary
 
 STATUS = {
@@ -26,7 +26,7 @@ def status(summary: RunSummary) -> str:
     said, confirm = STATUS[summary.run.status], summary.confirmed
     if summary.run.status != "no_improvement" or confirm is None:
         return ": ".join(filter(None, (said, summary.reason)))
-    if any(one.decision is Decision.UNDECIDED for one in strongest(confirm)):
+    if undecided(confirm):
         said += " shown (undecided)"
     return ": ".join(filter(None, (said, _doubt(confirm) or summary.reason)))
 

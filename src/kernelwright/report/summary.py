@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 
-from kernelwright import plugins
-from kernelwright.candidates.notation import notation
 from kernelwright.devices.disturbance import disturbance
 from kernelwright.devices.measured import EXCEEDED
 from kernelwright.records.candidate import Candidate
@@ -14,8 +12,9 @@ from kernelwright.records.sensitivity import Policy
 from kernelwright.records.session_control import SessionControl
 from kernelwright.report import text
 from kernelwright.report.isolation import isolation, unbuilt
-from kernelwright.report.labels import labels, largest_error, unclaimed
-from kernelwright.report.rejected import rejected
+from kernelwright.report.labels import labels, largest_error
+from kernelwright.report.onward import paste
+from kernelwright.report.rejected import refused, rejected
 from kernelwright.report.standing import audited, earlier, status
 from kernelwright.search.summary import RunSummary
 from kernelwright.tasks.notes import BITS
@@ -43,7 +42,7 @@ def run_text(summary: RunSummary) -> str:
         parts.append("\n".join([evidence(summary.confirmed), *beside]))
     elif summary.counts.by_outcome:
         parts.append("\n\n".join(filter(None, (_outcomes(summary), rejected(summary)))))
-    parts.append(_costs(summary))
+    parts += [refused(summary), _costs(summary)]
     return "\n\n".join(filter(None, parts))
 
 
@@ -57,27 +56,6 @@ def in_a_line(summary: RunSummary) -> str:
         parts.append(f"leading={strategy(summary.leading.candidate)!r} (not confirmed)")
     parts += [f"next={line!r}" for line in paste(summary)]
     return ", ".join(parts)
-
-
-def paste(summary: RunSummary) -> list[str]:
-    """What to type next."""
-    if summary.best and summary.run.status in ("improved", "nothing_left_to_win"):
-        # A stored run may be older than the removal of its language.
-        if summary.best.language not in plugins.names("languages"):
-            return []
-        name = summary.task.name + notation(summary.best.language).endings[0]
-        return [f"kernelwright ship {summary.run.id} --as file --to {name}"]
-    return list(filter(None, [summary.way_on()]))
-
-
-def doubts(summary: RunSummary) -> list[str]:
-    """What speaks against the confirmed number, and what to do."""
-    if summary.confirmed is None:
-        return []
-    found = disturbance(summary.confirmed.conditions)
-    again = f"kernelwright confirm {summary.run.id} measures it again"
-    busy = f"{found} while the best was confirmed: {again}" if found else ""
-    return list(filter(None, (unclaimed(summary.confirmed), busy)))
 
 
 def strategy(candidate: Candidate, *, short: bool = False) -> str:
@@ -100,7 +78,7 @@ def comparisons(found: Sequence[Comparison]) -> str:
                 text.duration(one.candidate_us),
                 text.duration(one.baseline_us),
                 text.ratio(one.ratio, one.low, one.high),
-                f"{one.margin:.0%}",
+                text.margin(one.margin),
                 one.decision.value.upper(),
             )
             for one in found

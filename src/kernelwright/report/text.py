@@ -54,6 +54,11 @@ def duration(microseconds: float) -> str:
     return f"{microseconds / 1e6:.3g} s"
 
 
+def margin(share: float) -> str:
+    """The least difference that counts; above a whole it means that nothing could be told."""
+    return f"{share:.0%}" if share < 1 else ">100%"
+
+
 def ratio(value: float, low: float, high: float) -> str:
     """A ratio with its interval: the only form in which one is printed."""
     return f"{value:.2f}x [{low:.2f}, {high:.2f}]"

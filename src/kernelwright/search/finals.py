@@ -1,9 +1,11 @@
 """The end of a run: which leaders are confirmed, and what the run may claim.
 
 Only a confirmed number is reported. A leader that fails its confirm is dropped and the next one
-is tried; one that passes without being faster is followed by a few others that looked faster.
+is tried; one that passes without being faster is followed by a few others that looked faster. A
+confirm that could tell nothing, on a machine too busy to measure, is made once more.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 from kernelwright.records.evaluation import Evaluation
@@ -13,6 +15,8 @@ from kernelwright.search import score as scores
 
 TRIES = 3
 """Leaders that may pass a confirm without being faster before the answer is no."""
+HEARINGS = 2
+"""Confirms of one candidate, where the first could tell nothing."""
 
 
 class Finals:
@@ -22,10 +26,12 @@ class Finals:
         self._target = target
         self.session: Session | None = None
         self.verdicts: dict[str, Evaluation] = {}
+        self._heard: Counter[str] = Counter()
 
     def add(self, evaluation: Evaluation) -> None:
         """A confirm came back."""
         self.verdicts[evaluation.candidate] = evaluation
+        self._heard[evaluation.candidate] += 1
 
     def is_dropped(self, candidate: str) -> bool:
         """Whether a leader failed its confirm."""
@@ -59,6 +65,8 @@ class Finals:
             if verdict.passed:
                 if self._improves(verdict):
                     return None
+                if scores.told_nothing(verdict) and self._heard[leader] < HEARINGS:
+                    return leader
                 slow += 1
                 if slow >= TRIES:
                     return None

@@ -40,15 +40,20 @@ class Rejection:
         return " ".join(words)
 
 
+def failures(looks: Sequence[StoredEvaluation]) -> dict[str, Evaluation]:
+    """How each candidate ended whose last look failed, by its id."""
+    last = {one.evaluation.candidate: one.evaluation for one in looks}
+    return {name: look for name, look in last.items() if not look.passed}
+
+
 def commonest(looks: Sequence[StoredEvaluation]) -> Evaluation | None:
     """The first rejection of the outcome that most candidates ended with; None where one passed.
 
     Args:
         looks: evaluations of a run, in order of completion.
     """
-    last = {one.evaluation.candidate: one.evaluation for one in looks}
     if any(one.evaluation.comparisons for one in looks):
         return None
-    failed = [look for look in last.values() if not look.passed]
+    failed = list(failures(looks).values())
     counts = Counter(look.outcome for look in failed)
     return max(failed, key=lambda look: counts[look.outcome], default=None)

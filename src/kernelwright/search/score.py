@@ -22,6 +22,8 @@ from kernelwright.records.rung import Rung
 WORST = 0.25
 """Weight of the worst workload."""
 BONUS = {Rung.DRAFT: 0.0, Rung.SMOKE: 0.0, Rung.SCREEN: 0.01, Rung.FULL: 0.03, Rung.CONFIRM: 0.06}
+NOISY = 0.25
+"""A margin beyond which a look was no measurement: no speedup worth having could be told."""
 ROOF = 0.95
 """Nothing is left to win at this share of the roofline, unless it is exceeded by as much: then
 the ceiling was measured too low, or the algorithm does less than the obvious one."""
@@ -84,6 +86,17 @@ def is_improvement(evaluation: Evaluation) -> bool:
     margin = max(rival.margin for rival in rivals)
     faster = any(rival.decision is Decision.FASTER for rival in rivals)
     return faster and found.low > math.log1p(margin)
+
+
+def undecided(evaluation: Evaluation) -> bool:
+    """Whether a look leaves open how a candidate compares with the strongest baseline."""
+    return any(one.decision is Decision.UNDECIDED for one in strongest(evaluation))
+
+
+def told_nothing(evaluation: Evaluation) -> bool:
+    """Whether it does because the baseline differed too much from itself meanwhile."""
+    rows = strongest(evaluation)
+    return any(one.decision is Decision.UNDECIDED and one.margin > NOISY for one in rows)
 
 
 def roof_fraction(evaluation: Evaluation, session: Session) -> float | None:

@@ -17,7 +17,7 @@ from kernelwright.records.task import Task
 from kernelwright.search import outlook
 from kernelwright.search.inputs import whole_budget
 from kernelwright.search.leading import Leading, leader
-from kernelwright.search.rejected import Rejection, commonest
+from kernelwright.search.rejected import Rejection, commonest, failures
 from kernelwright.search.score import score
 from kernelwright.store.rows import readable
 from kernelwright.store.step import Event, StoredEvaluation
@@ -90,6 +90,8 @@ class RunSummary:
     """Seconds that a confirmed number is expected to take still, where the budget ended first."""
     rejection: Rejection | None = None
     """Why candidates failed, where none passed a timed look."""
+    refused: tuple[Rejection, ...] = ()
+    """Files that the user gave of which nothing passed any look, where others did."""
 
     def way_on(self) -> str:
         """The command that lets the run go on; empty where nothing was left undone."""
@@ -156,6 +158,7 @@ def summarise(store: Store, run_id: str) -> RunSummary:
         leading=Leading(store.candidate(run.id, leads[0]), leads[1]) if leads else None,
         needed_s=_needed_s(store, run, events, evaluations, leads[1] if leads else None),
         rejection=_rejection(store, run, evaluations),
+        refused=_refused(store, run, evaluations),
         rival=rival,
     )
 
@@ -182,6 +185,12 @@ def _rejection(store: Store, run: Run, looks: Sequence[StoredEvaluation]) -> Rej
     started = [store.candidate(run.id, one) for one in run.spec.start]
     own = any((one.language, one.source) == (who.language, who.source) for one in started)
     return Rejection(who, look, who.origin if own else "")
+
+
+def _refused(store: Store, run: Run, looks: Sequence[StoredEvaluation]) -> tuple[Rejection, ...]:
+    given = [store.candidate(run.id, one) for one in run.spec.start]
+    ends = failures(looks)
+    return tuple(Rejection(one, ends[one.id], one.origin) for one in given if one.id in ends)
 
 
 def _audits(run: Run, events: Sequence[Event]) -> tuple[Audit, ...]:

@@ -12,6 +12,7 @@ from kernelwright.errors import UsageError
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.run import is_won
+from kernelwright.search.score import undecided
 from kernelwright.search.summary import RunSummary
 from kernelwright.ship import python
 from kernelwright.ship.header import untuned, without_header
@@ -39,7 +40,9 @@ def winner(summary: RunSummary) -> tuple[Candidate, Evaluation]:
         UsageError: there is none; says what to do.
     """
     if not is_won(summary.run) or summary.best is None or summary.confirmed is None:
-        otherwise = "give it more time: optimize --effort thorough"
+        otherwise = f"kernelwright optimize {summary.task.name} --effort thorough tries more"
+        if summary.confirmed and undecided(summary.confirmed):
+            otherwise = f"kernelwright confirm {summary.run.id} measures it again"
         if summary.rejection:
             shows = f"kernelwright runs show {summary.run.id}"
             otherwise = summary.rejection.again(summary.task.name) or f"{shows} says of what kind"

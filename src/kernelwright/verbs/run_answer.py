@@ -5,10 +5,13 @@ from typing import Self
 from pydantic import BaseModel
 
 from kernelwright.records.candidate import Value
+from kernelwright.records.outcome import Outcome
 from kernelwright.records.run import Status
 from kernelwright.records.sensitivity import Policy
+from kernelwright.report import onward
 from kernelwright.report import summary as report
 from kernelwright.report.rejected import look_closer
+from kernelwright.search.rejected import Rejection
 from kernelwright.search.summary import RunSummary
 from kernelwright.verbs import base
 from kernelwright.verbs.rows import CircumstancesRow, ComparisonRow, RooflineRow
@@ -87,6 +90,16 @@ class Circumstances(BaseModel):
     """While the number that is reported was measured."""
 
 
+class Refused(BaseModel):
+    """A file that the user gave and that failed."""
+
+    file: str
+    candidate: str
+    rung: str
+    outcome: Outcome
+    reason: str
+
+
 class RunAnswer(base.Answer):
     """What a run found."""
 
@@ -96,6 +109,8 @@ class RunAnswer(base.Answer):
     status: Status
     best: Best | None
     leading: Leading | None
+    rejected: tuple[Refused, ...]
+    """The user's own files that failed."""
     counts: Counts
     spent: Spent
     policy: Policy
@@ -118,6 +133,7 @@ class RunAnswer(base.Answer):
             status=run.status,
             best=_best(summary),
             leading=_leading(summary),
+            rejected=tuple(map(_refused, summary.refused)),
             counts=Counts(
                 drafted=counts.drafted,
                 built=counts.built,
@@ -137,7 +153,7 @@ class RunAnswer(base.Answer):
                 confirm=CircumstancesRow.of(summary.confirmed),
             ),
             files=tuple(map(str, files)),
-            next=tuple(report.paste(summary)),
+            next=tuple(onward.paste(summary)),
         )
         answer._summary = summary
         return answer
@@ -157,11 +173,22 @@ class RunAnswer(base.Answer):
 
     def notes(self) -> list[str]:
         """What to paste next, and whether the number should be measured again first."""
-        again = [f"hint: {line}" for line in report.doubts(self._summary)]
+        again = [f"hint: {line}" for line in onward.doubts(self._summary)]
         if self.leading and self.leading.source_path:
             again.append(f"hint: who leads, not confirmed, is kept in {self.leading.source_path}")
         closer = look_closer(self._summary)
         return [*again, *(f"next: {line}" for line in filter(None, (closer, *self.next)))]
+
+
+def _refused(found: Rejection) -> Refused:
+    look = found.look
+    return Refused(
+        file=found.file,
+        candidate=found.candidate.id,
+        rung=look.rung.word,
+        outcome=look.outcome,
+        reason=look.reason,
+    )
 
 
 def _best(summary: RunSummary) -> Best | None:

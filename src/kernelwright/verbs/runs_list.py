@@ -9,10 +9,11 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from kernelwright.errors import StoreError, UsageError
-from kernelwright.records.run import Run, Status
+from kernelwright.records.run import Run, Status, is_won
 from kernelwright.report import text
 from kernelwright.store.rows import HINT
 from kernelwright.store.store import Store
+from kernelwright.tasks import suites
 from kernelwright.verbs import base, setup
 
 _FRACTION = re.compile(r"\.\d+")
@@ -34,6 +35,7 @@ class Row(BaseModel):
     status: Status | Literal["damaged"]
     effort: str
     best: str
+    """Candidate whose win was confirmed; empty where none was."""
     wall_s: float
     evaluations: int
     created: str
@@ -78,8 +80,8 @@ class Answer(base.ListAnswer):
         """What is damaged, or what to do with an empty store."""
         if self.runs:
             return [*self.damaged, *([f"hint: {HINT}"] if self.damaged else [])]
-        task = self.task or "softmax"
         what = f"no runs of {self.task}" if self.task else "no runs yet"
+        task = self.task if self.task in suites.names() else "TASK" if self.task else "softmax"
         return [f"{what}; next: kernelwright optimize {task}"]
 
 
@@ -108,7 +110,7 @@ def _row(store: Store, found: Run) -> Row:
         device=found.spec.device,
         status=found.status,
         effort=found.spec.effort,
-        best=found.best,
+        best=found.best if is_won(found) else "",
         wall_s=found.spent.wall_s,
         evaluations=found.spent.evaluations,
         created=found.created,

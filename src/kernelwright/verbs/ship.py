@@ -48,7 +48,10 @@ def run(request: Request, *, observer: object = None) -> Answer:
     written = _places(request.to, list(texts))
     for path in written:
         if path.exists() and not request.force:
-            raise UsageError(f"{path} is there already", hint="--force replaces it")
+            raise UsageError(
+                f"{path} is there already",
+                hint="choose another name for --to, or replace it with --force",
+            )
     for path, text in zip(written, texts.values(), strict=True):
         base.write_text(path, text)
     return Answer(

@@ -22,7 +22,7 @@ from tests.fakes import FakeExecutor
 
 FIELDS = {
     "run", "task", "device", "status", "best", "counts", "spent", "circumstances", "files",
-    "policy", "leading", "next",
+    "policy", "leading", "rejected", "next",
 }  # fmt: skip
 
 
@@ -401,7 +401,7 @@ def test_ship_writes_a_candidate(run, folder, capsys):
     assert (code, judged["outcome"]) == (0, "passed")
     code, refused = said(capsys, "ship latest --to out/twice.cpp")
     assert code == 2
-    assert refused["hint"] == "--force replaces it"
+    assert refused["hint"] == "choose another name for --to, or replace it with --force"
     assert main(["ship", "latest", "--to", "out/twice.cpp", "--force"]) == 0
 
 

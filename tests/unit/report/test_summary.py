@@ -6,15 +6,17 @@ import re
 import pytest
 
 from kernelwright.records.conditions import Conditions
-from kernelwright.records.evaluation import Sandbox
+from kernelwright.records.evaluation import Evaluation, Sandbox
 from kernelwright.records.measurement import Roofline
-from kernelwright.records.outcome import Decision
+from kernelwright.records.outcome import Decision, Outcome
 from kernelwright.records.run import Budget, Run
 from kernelwright.records.rung import Rung
 from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Tolerance
+from kernelwright.report import onward
 from kernelwright.report import summary as report
 from kernelwright.report.standing import STATUS, status
+from kernelwright.search.rejected import Rejection
 from kernelwright.search.summary import Counts
 from tests import samples
 
@@ -79,7 +81,7 @@ def test_without_a_winner_outcomes_are_shown():
     ],
 )
 def test_what_to_paste(status, won, start):
-    assert report.paste(samples.summary(status, won=won))[0].startswith(start)
+    assert onward.paste(samples.summary(status, won=won))[0].startswith(start)
 
 
 def test_a_run_of_a_language_that_is_gone_can_still_be_shown():
@@ -87,7 +89,7 @@ def test_a_run_of_a_language_that_is_gone_can_still_be_shown():
     gone = found.best.model_copy(update={"language": "gone"})
     found = dataclasses.replace(found, best=gone)
     assert "(gone, " in report.run_text(found)
-    assert report.paste(found) == []
+    assert onward.paste(found) == []
 
 
 def test_a_faster_that_is_no_improvement_says_what_it_lacks():
@@ -96,14 +98,14 @@ def test_a_faster_that_is_no_improvement_says_what_it_lacks():
     loud = samples.comparison(workload="b", ratio=1.3).model_copy(update={"margin": 0.4})
     for rows, said in (((quiet, quiet), False), ((quiet, loud), True)):
         confirmed = samples.evaluation(who, comparisons=rows)
-        found = report.doubts(dataclasses.replace(samples.summary(), confirmed=confirmed))
+        found = onward.doubts(dataclasses.replace(samples.summary(), confirmed=confirmed))
         assert any("1.27x" in line and "1.40x" in line for line in found) == said, found
 
 
 @pytest.mark.parametrize("status", ["no_improvement", "running"])
 @pytest.mark.parametrize("won", [True, False])
 def test_nothing_to_paste_after_a_no_or_while_it_runs(status, won):
-    assert report.paste(samples.summary(status, won=won)) == []
+    assert onward.paste(samples.summary(status, won=won)) == []
 
 
 @pytest.mark.parametrize(
@@ -118,7 +120,7 @@ def test_nothing_to_paste_after_a_no_or_while_it_runs(status, won):
 )
 def test_a_run_without_a_confirmed_number_says_how_to_get_one(budget, words):
     summary = samples.summary("budget", won=False, budget=budget, needed_s=121.0)
-    assert report.paste(summary) == [f"kernelwright runs resume r-20260101-abcd {words}"]
+    assert onward.paste(summary) == [f"kernelwright runs resume r-20260101-abcd {words}"]
 
 
 def test_what_was_only_built_is_not_called_passed():
@@ -272,3 +274,33 @@ def test_an_undecided_confirm_says_what_it_lacked_not_why_the_search_was_over(ot
     assert status(found).startswith("no improvement shown (undecided): ")
     assert why in status(found)
     assert found.reason not in status(found)
+
+
+def test_the_next_command_writes_over_nothing_that_is_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    summary = samples.summary()
+    name = onward.paste(summary)[0].rpartition(" ")[2]
+    (tmp_path / name).touch()
+    other = onward.paste(summary)[0].rpartition(" ")[2]
+    assert other == name.replace(".cpp", ".best.cpp")
+    (tmp_path / other).touch()
+    assert onward.paste(summary)[0].rpartition(" ")[2] not in (name, other)
+
+
+def test_a_file_of_the_users_that_failed_is_named_beside_a_winner():
+    summary = samples.summary()
+    look = Evaluation(
+        candidate="c", rung=Rung.DRAFT, outcome=Outcome.BUILD_ERROR, reason="line 1: no"
+    )
+    mine = Rejection(summary.best, look, "mine.cpp")
+    text = report.run_text(dataclasses.replace(summary, refused=(mine,)))
+    assert "rejected   mine.cpp: build_error: line 1: no, at draft" in text
+
+
+def test_a_run_out_of_budget_says_that_others_were_at_work():
+    summary = samples.summary("budget", won=False)
+    busy = Conditions(seconds=5.0, load_before=3.0, load_after=3.0, others=1.2)
+    session = summary.session.model_copy(update={"conditions": busy})
+    (hint,) = onward.doubts(dataclasses.replace(summary, session=session))
+    assert "1.2 cores while the baselines were timed" in hint
+    assert onward.doubts(summary) == []

@@ -42,3 +42,8 @@ def test_memory(count, shown):
 @pytest.mark.parametrize(("number", "said"), [(0, "0 looks"), (1, "1 look"), (2, "2 looks")])
 def test_one_of_a_thing_is_not_many(number, said):
     assert text.count(number, "look") == said
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.012, "1%"), (0.99, "99%"), (13.54, ">100%")])
+def test_a_margin_beyond_a_whole_says_only_that(share, said):
+    assert text.margin(share) == said

@@ -18,11 +18,11 @@ def session(floor_us=None):
                    environment={}, floor_us=floors)  # fmt: skip
 
 
-def confirm(candidate, speedup=2.0, *, faster=True, time_us=50.0):
+def confirm(candidate, speedup=2.0, *, faster=True, time_us=50.0, margin=0.01):
     """A confirm that passed; ``faster`` is what its comparison decided."""
     decision = Decision.FASTER if faster else Decision.UNDECIDED
     compared = Comparison(baseline="loop", workload="w", ratio=speedup, low=speedup * 0.99,
-                          high=speedup * 1.01, decision=decision, margin=0.01, pairs=30,
+                          high=speedup * 1.01, decision=decision, margin=margin, pairs=30,
                           candidate_us=time_us, baseline_us=time_us * speedup)  # fmt: skip
     times = Times(median=time_us, p20=time_us, p80=time_us, min=time_us, n=30)
     measured = Measurement(workload="w", time_us=times, noop_us=0)
@@ -131,3 +131,12 @@ def test_the_best_is_the_best_that_was_confirmed_faster_or_not():
 def test_how_a_run_ends(verdicts, floor_us, budget_ended, status):
     made = finals(*verdicts, floor_us=floor_us)
     assert made.status(budget_ended=budget_ended) == status
+
+
+def test_a_confirm_that_could_tell_nothing_is_made_once_more():
+    noisy = confirm("a", faster=False, margin=7.89)
+    made = finals(noisy)
+    assert following(made, ["a", "b"]) == "a"
+    made.add(noisy)
+    assert following(made, ["a", "b"], faster=("b",)) == "b"
+    assert following(finals(confirm("a", faster=False)), ["a"]) is None
