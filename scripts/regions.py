@@ -58,6 +58,9 @@ def core(environment: str) -> str:
             "s to the win", "looks timed")  # fmt: skip
     minutes = data["settings"]["minutes"]
     note = f"Main workload, confirmed in fresh processes; {minutes:g} min a task. "
+    roofs = [(row["confirmed"] or {}).get("roofline") for row in data["rows"].values()]
+    if any(roof and roof["fraction"] > 1 for roof in roofs):
+        note += "Above 100 %: the roof was measured lower than a kernel went, or caches helped. "
     return f"{table(head, lines)}\n\n{note}{source(name, data)}"
 
 

@@ -7,7 +7,7 @@ _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[^\S\n\t ]|[\x00-\x08\x0e-\x1f\x7f
 _TEMPORARY = re.compile(r"\./(?:cc\w{6}|kernel-\w+)\.(\w+)\b")
 _ERROR = re.compile(r"^(?:(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? )?"
                     r"(?:[\w+/.-]+: )?(?:fatal )?error: (?P<what>.+)$", re.MULTILINE)  # fmt: skip
-_LINKER = re.compile(r"(undefined reference to .+|cannot find -l\S+)")
+_LINKER = re.compile(r"(undefined reference to .+|cannot find -l[^\s:]+)")
 _VECTORISED = re.compile(
     r"^kernel\.cpp:(\d{1,9}):(\d+): (?:optimized: +loop vectorized|remark: vectorized loop)"
 )
@@ -48,7 +48,8 @@ def reason(log: str) -> str:
         return (place + found["what"].strip())[:300]
     linker = _LINKER.search(log)
     if linker:
-        return linker[1].strip()[:300]
+        missing = "cannot find" in linker[1]
+        return (linker[1].strip() + (", which is not installed here" if missing else ""))[:300]
     lines = log.strip().splitlines()
     return lines[-1][:300] if lines else "the compiler failed without a word"
 

@@ -4,9 +4,10 @@ from kernelwright.records.job import Session
 
 
 def to_beat(session: Session) -> str:
-    """Those that were timed, and the strongest of them."""
-    timed = ", ".join(one.name for one in session.baselines if not one.missing)
-    return f"{timed}; the strongest is {session.strongest}"
+    """Those that were timed, and which of several is the strongest."""
+    timed = [one.name for one in session.baselines if not one.missing]
+    strongest = f"; the strongest is {session.strongest}" if len(timed) > 1 else ""
+    return ", ".join(timed) + strongest
 
 
 def absent(session: Session) -> list[str]:

@@ -31,7 +31,7 @@ def test_private_paths_and_colours_go():
         ),
         (
             "/usr/bin/ld: cannot find -lopenblas: No such file\ncollect2: error: x",
-            "cannot find -lopenblas:",
+            "cannot find -lopenblas, which is not installed here",
         ),
         ("cc1plus: out of memory allocating 65536 bytes\n", "the compiler ran out of memory"),
         ("virtual memory exhausted: Cannot allocate memory\n", "the compiler ran out of memory"),
