@@ -149,6 +149,7 @@ HOSTILE = {
         "    import numpy as np\n    return x + np.random.rand(*x.shape)\n",
         "differs between",
     ),
+    "writes": ("    x -= 1\n    return x\n", "writes into its input 'x'"),
     "deadline": ("    import time\n    time.sleep(60)\n", "did not answer within 3 s"),
     "exit": ("    import os\n    os._exit(0)\n", "exited with code 0"),
     "process": (

@@ -9,6 +9,8 @@ _HINTS = {
     "dtype": "the reference must return arrays of the declared types",
     "nan": "let the reference's inputs avoid values at which it is undefined",
     "random": "remove dropout and random draws, or call eval() in the model's __init__",
+    "writes": "let it work on a copy: x.copy() in numpy, x.clone() in torch, or x + b in place of "
+    "x += b",
     "deadline": "use smaller shapes, or make the reference faster",
     "exit": "the reference must return, not exit",
     "memory": "use smaller shapes, or free some memory",
@@ -21,8 +23,8 @@ class ReferenceFailure(TaskError):
     """The reference fails on one case.
 
     Args:
-        kind: ``raises``, ``count``, ``shape``, ``dtype``, ``nan``, ``random``, ``deadline``,
-            ``exit``, ``memory``, ``process`` or ``missing``.
+        kind: ``raises``, ``count``, ``shape``, ``dtype``, ``nan``, ``random``, ``writes``,
+            ``deadline``, ``exit``, ``memory``, ``process`` or ``missing``.
         message: one sentence.
         details: the last lines of a traceback or of what was printed.
     """

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 KINDS = (
-    "raises", "count", "shape", "dtype", "nan", "random", "process", "missing_torch", "missing",
-    "unavailable",
+    "raises", "count", "shape", "dtype", "nan", "random", "writes", "process", "missing_torch",
+    "missing", "unavailable",
 )  # fmt: skip
 
 
