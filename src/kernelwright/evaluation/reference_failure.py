@@ -27,11 +27,12 @@ class ReferenceFailure(TaskError):
             ``deadline``, ``exit``, ``memory``, ``process`` or ``missing``.
         message: one sentence.
         details: the last lines of a traceback or of what was printed.
+        hint: what to do, where the kind alone does not tell.
     """
 
-    def __init__(self, kind: str, message: str, details: str = "") -> None:
+    def __init__(self, kind: str, message: str, details: str = "", hint: str = "") -> None:
         indented = "".join(f"\n  {line}" for line in details.splitlines()[-12:])
-        super().__init__(message + indented, hint=_HINTS.get(kind, ""))
+        super().__init__(message + indented, hint=hint or _HINTS.get(kind, ""))
         self.kind = kind
         self.reason = message
         self.details = details

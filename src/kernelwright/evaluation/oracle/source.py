@@ -16,11 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from kernelwright.evaluation.oracle.fault import Fault, user_code
+from kernelwright.evaluation.oracle.fault import MODULE, Fault, user_code
 from kernelwright.records.task import Reference, Task
 from kernelwright.tasks.identifier import identifier
-
-MODULE = "kernelwright_reference"
 
 
 def execute(source: str, path: str) -> types.ModuleType:
