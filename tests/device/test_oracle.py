@@ -441,6 +441,49 @@ def test_numpy_callables_are_described_and_run(oracle, tmp_path):
     assert np.allclose(found["truth"]["total"], (views["rows"].astype(float) ** 3).sum(1))
 
 
+@pytest.mark.parametrize(
+    ("given", "name", "words", "hint"),
+    [
+        (
+            "np.ones((3, 4))",
+            "f",
+            "returned a ndarray, not a list",
+            "let get_inputs() return a list",
+        ),
+        ("None", "f", "returned None, not a list", "let get_inputs() return a list"),
+        ("[[1.0, 2.0]]", "f", "a list of plain numbers in place of an array", "let get_inputs()"),
+        ("[np.ones(3)]", "rng", "is a int, which cannot be called", "its callables: f, g"),
+    ],
+)
+def test_inputs_and_names_that_are_wrong_have_hints_of_their_own(
+    oracle, tmp_path, given, name, words, hint
+):
+    path = tmp_path / "ops.py"
+    path.write_text(
+        f"import numpy as np\nrng = 3\ndef get_inputs():\n    return {given}\n"
+        "def f(x):\n    return sum(x)\ng = lambda x: x\n"
+    )
+    with pytest.raises(ReferenceFailure, match=words) as caught:
+        load_task(f"{path}:{name}", inspector=oracle.inspect)
+    assert caught.value.hint.startswith(hint)
+
+
+def test_constants_beside_arrays_are_no_slip(oracle, tmp_path):
+    path = tmp_path / "ops.py"
+    path.write_text(
+        "import numpy as np\ndef get_inputs():\n    return [np.random.rand(3, 4), [1, 0]]\n"
+        "def f(x, order):\n    return x.transpose(order)\n"
+    )
+    task = load_task(f"{path}:f", inspector=oracle.inspect)
+    assert [one.name for one in task.inputs] == ["x"]
+
+
+def test_a_function_of_a_library_is_told_what_to_do(oracle):
+    with pytest.raises(ReferenceFailure, match=r"fromnumeric\.py is part of a package") as caught:
+        load_task(np.sum, inspector=oracle.inspect, inputs=[np.ones(3)])
+    assert caught.value.hint.startswith("write a function that calls it")
+
+
 def test_examples_of_the_caller_set_the_range(oracle, tmp_path):
     path = tmp_path / "ops.py"
     path.write_text("def scale(rows, by, columns):\n    return rows * by + columns\n")

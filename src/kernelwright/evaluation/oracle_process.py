@@ -10,6 +10,7 @@ import shutil
 import signal
 import threading
 import time
+from pathlib import Path
 
 from kernelwright.errors import JudgeError, TaskError, scarce
 from kernelwright.evaluation.channel import Channel, ChannelError
@@ -137,7 +138,7 @@ def where(printed: str, path: str) -> tuple[str, str]:
     if first is None:
         return printed, ""
     at = re.search(rf'^  File "{re.escape(path)}", line (\d+)', printed, re.MULTILINE)
-    place = f"{os.path.basename(path)}:{at[1]}: " if path and at else ""
+    place = f"{Path(path).name}:{at[1]}: " if path and at else ""
     return printed[: first.start()].rstrip(), place
 
 

@@ -15,6 +15,8 @@ _HINTS = {
     "exit": "the reference must return, not exit",
     "memory": "use smaller shapes, or free some memory",
     "process": "the reference must leave the descriptors and limits of its process alone",
+    "inputs": "let get_inputs() return a list of the function's arguments: arrays and numbers",
+    "package": "write a function that calls it in a file of your own, and name that",
     "missing": "install the package, or put the file beside the reference",
 }
 
@@ -24,7 +26,8 @@ class ReferenceFailure(TaskError):
 
     Args:
         kind: ``raises``, ``count``, ``shape``, ``dtype``, ``nan``, ``random``, ``writes``,
-            ``deadline``, ``exit``, ``memory``, ``process`` or ``missing``.
+            ``deadline``, ``exit``, ``memory``, ``process``, ``inputs``, ``entry``, ``package`` or
+            ``missing``.
         message: one sentence.
         details: the last lines of a traceback or of what was printed.
         hint: what to do, where the kind alone does not tell.

@@ -13,6 +13,9 @@ from kernelwright.candidates.text import read_text
 from kernelwright.errors import TaskError
 from kernelwright.records.task import Task
 
+MODEL = "Model"
+"""Name of the class of a file that is a task by itself."""
+
 
 def source_of(path: Path | Traversable) -> str:
     """The text of a file of the user's.

@@ -31,7 +31,7 @@ from kernelwright.tasks import contract
 from kernelwright.verbs import base, sensitivity, setup
 
 Found = Mapping[str, NDArray[Any]]
-NO_ANSWER = ("raises", "missing", "deadline")
+NO_ANSWER = ("raises", "missing", "deadline", "inputs", "entry")
 """Failures that are an error, not a row of the table: the next workload would tell no more."""
 UNDEFINED = "let the inputs avoid values at which the reference is infinite or undefined"
 

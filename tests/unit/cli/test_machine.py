@@ -1,7 +1,6 @@
 """``doctor``, ``config`` and ``tasks``: what the machine can do, and what there is to do."""
 
 import json
-import os
 import re
 import shutil
 import stat

@@ -198,7 +198,28 @@ def test_a_callable_without_inputs_is_refused(tmp_path):
     assert caught.value.hint == "did you mean 'same'?"
     with pytest.raises(TaskError, match="no class Model") as caught:
         load_task(path, inspector=refuse)
-    assert caught.value.hint.endswith(":NAME")
+    assert caught.value.hint.endswith("ops.py:same")
+    path.write_text("def same(x):\n    return x\ndef other(x):\n    return x\n")
+    with pytest.raises(TaskError, match="no class Model") as caught:
+        load_task(path, inspector=refuse)
+    assert caught.value.hint.endswith("ops.py:NAME (NAME is one of same, other)")
+    with pytest.raises(TaskError, match="inputs is a ndarray, not a list") as caught:
+        load_task(f"{path}:same", inspector=refuse, inputs=np.ones(3))
+    assert "inputs=[x" in caught.value.hint
+
+
+def test_a_model_without_inputs_is_told_what_it_lacks(tmp_path):
+    path = tmp_path / "kb.py"
+    path.write_text("class Model:\n    def forward(self, x):\n        return x\n")
+    with pytest.raises(TaskError, match="Model has no get_inputs") as caught:
+        load_task(path, inspector=refuse)
+    assert "add get_inputs()" in caught.value.hint
+
+
+def test_a_function_that_was_compiled_is_to_be_called_by_another():
+    with pytest.raises(TaskError, match="'add' has no source file") as caught:
+        load_task(np.add, inspector=refuse, inputs=[np.ones(3), np.ones(3)])
+    assert caught.value.hint.startswith("write a function that calls it")
 
 
 def test_python_that_does_not_parse_names_its_line(tmp_path):

@@ -8,11 +8,12 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 KINDS = (
     "raises", "count", "shape", "dtype", "nan", "random", "writes", "process", "missing_torch",
-    "missing", "unavailable",
+    "missing", "inputs", "entry", "package", "unavailable",
 )  # fmt: skip
 
 
@@ -88,7 +89,7 @@ def _place(problem: BaseException) -> str:
     path = getattr(sys.modules.get(MODULE), "__file__", None)
     frames = traceback.extract_tb(problem.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == path]
-    return f"{os.path.basename(path)}:{lines[-1]}: " if path and lines else ""
+    return f"{Path(path).name}:{lines[-1]}: " if path and lines else ""
 
 
 def _tail(problem: BaseException) -> str:
