@@ -15,6 +15,7 @@ from kernelwright.candidates.text import read_text
 from kernelwright.errors import TaskError
 from kernelwright.plugins import nearest
 from kernelwright.records.task import Task
+from kernelwright.records.validation import sentences
 from kernelwright.tasks import suites
 from kernelwright.tasks.foreign import source_of, unreadable
 from kernelwright.tasks.format import Inputs, Inspector, Spec
@@ -61,30 +62,11 @@ def read_folder(folder: Traversable, name: str) -> Task:
         return Task.model_validate(data)
     except ValidationError as problem:
         raise TaskError(
-            f"{folder / 'task.toml'} is no valid task:\n" + sentences(problem),
+            "\n  ".join(
+                (f"{folder / 'task.toml'} is no valid task:", *sentences(problem, Task, "task"))
+            ),
             hint="every field is described in docs/reference/task-format.md",
         ) from problem
-
-
-def sentences(problem: ValidationError) -> str:
-    """One line a field: where, what is wrong, and what was given."""
-    lines = []
-    for error in problem.errors(include_url=False, include_context=False):
-        place = ".".join(str(part) for part in error["loc"]) or "task"
-        if error["type"] == "extra_forbidden":
-            fields = tuple(Task.model_fields) if len(error["loc"]) == 1 else ()
-            close = nearest(str(error["loc"][-1]), fields) if fields else ""
-            text = "is no field" + (f", {close}" if close.startswith("did") else "")
-        elif error["type"] == "missing":
-            text = "is missing"
-        else:
-            text = error["msg"].removeprefix("Value error, ")
-            text = text[0].lower() + text[1:]
-            given = error["input"]
-            if isinstance(given, str | int | float | bool):
-                text += f", not {given!r}"
-        lines.append(f"  {place}: {text}")
-    return "\n".join(lines)
 
 
 def _is_there(file: Traversable) -> bool:

@@ -25,7 +25,7 @@ from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.evaluation.sensing import sense
 from kernelwright.records.sensitivity import Control, Sensitivity
-from kernelwright.records.task import Case
+from kernelwright.records.task import Case, Task
 from kernelwright.report import text
 from kernelwright.tasks import contract
 from kernelwright.verbs import base, sensitivity, setup
@@ -100,8 +100,13 @@ class Answer(base.Answer):
         return [*(f"hint: {hint}" for hint in hints), *kept]
 
 
-def run(request: Request, *, observer: object = None) -> Answer:
+def run(request: Request, *, observer: object = None, task: Task | None = None) -> Answer:
     """Run the reference and the controls.
+
+    Args:
+        request: which task.
+        observer: unused.
+        task: the task itself, where a face has loaded it already.
 
     Raises:
         TaskError: the task cannot be loaded, a workload asks for nothing, or the reference does
@@ -109,7 +114,7 @@ def run(request: Request, *, observer: object = None) -> Answer:
         UsageError: it has no CPU workload.
     """
     settings = request.settings()
-    task = setup.task(request.task)
+    task = task or setup.task(request.task)
     here = [one for one in task.workloads if one.device == "cpu"]
     if not here:
         raise UsageError(f"task {task.name!r} has no CPU workload")

@@ -80,11 +80,11 @@ def test_a_slip_of_syntax_names_file_and_line(folder):
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("k = 4.0", "k = -1.0", "tolerance.k: input should be greater than 0, not -1.0"),
-        ("k = 4.0", "ulps = 0.5", "tolerance.ulps: input should be greater than or equal to 1"),
+        ("k = 4.0", "k = -1.0", "tolerance.k: must be above 0, not -1.0"),
+        ("k = 4.0", "ulps = 0.5", "tolerance.ulps: must be at least 1, not 0.5"),
         ('dtype = "T"', 'dtype = "float33"', "'x' has unknown dtype 'float33'"),
         ('summary = "', 'sumary = "', "sumary: is no field, did you mean 'summary'?"),
-        ('entry = "softmax"', 'entry = "soft max"', "entry: string should match pattern"),
+        ('entry = "softmax"', 'entry = "soft max"', "entry: must be a name: letters, digits and _"),
     ],
 )
 def test_a_wrong_field_is_one_sentence(folder, old, new, sentence):
