@@ -221,10 +221,7 @@ def call(name: str, *, observer: Observer | None = None, **fields: Any) -> Any:
 
 
 def function(verb: table.Verb) -> Callable[..., Any]:
-    """A function with the fields of the verb's request as keyword arguments.
-
-    Where it needs a task, that may be a callable, with ``inputs`` as :func:`optimize` takes them.
-    """
+    """A function with the fields of the verb's request; a task as :func:`optimize` takes it."""
     module = verb.load()
 
     def calls(*arguments: Any, **fields: Any) -> Any:

@@ -1,7 +1,7 @@
 """What requests and answers share."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple, Self, get_args, get_origin
@@ -13,6 +13,9 @@ from kernelwright.errors import UsageError, scarce
 from kernelwright.records.validation import did_you_mean, should_be
 from kernelwright.settings import Settings
 from kernelwright.store.files import write_atomically
+
+LINE = 120
+"""Characters of a text that is shown where an answer is printed."""
 
 
 class Positional(NamedTuple):
@@ -86,6 +89,16 @@ class Answer(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+        """Its short fields that say something: what is printed must not flood a terminal."""
+        for name, value in self:
+            line = isinstance(value, str) and len(value) <= LINE and "\n" not in value
+            if value != "" and (line or isinstance(value, bool | int | float)):
+                yield name, value
+
+    def __str__(self) -> str:
+        return repr(self)
+
     def exit_code(self) -> int:
         """0 done, 3 the answer is no, 4 a budget ended first, 130 interrupted, 2 not usable."""
         return 0
@@ -109,6 +122,11 @@ class ListAnswer(Answer):
     def rows(self) -> Sequence[BaseModel]:
         """The rows, in order."""
         raise NotImplementedError
+
+    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+        """How many there are."""
+        yield from super().__repr_args__()
+        yield "rows", len(self.rows())
 
     def to_json(self) -> str:
         """JSONL: one object a line, nothing for an empty list."""

@@ -65,3 +65,20 @@ def test_a_dry_run_is_no_run(folder):
         kernelwright.optimize("twice", dry_run=True)
     assert "kernelwright.call('optimize'" in caught.value.hint
     assert isinstance(kernelwright.call("optimize", task="twice", dry_run=True), Plan)
+
+
+def test_what_is_printed_is_a_few_lines(folder):
+    run = kernelwright.optimize("twice", start="good.cpp", proposer="tune", evaluations=20)
+    found = kernelwright.evaluate("twice", "good.cpp")
+    bad = kernelwright.evaluate("twice", "bad.cpp")
+    shown = kernelwright.show_task("softmax")
+    printed = [str(run.best), str(found), str(bad), str(shown), str(run.answer), repr(run)]
+    assert max(map(len, printed)) < 400
+    assert not any("\n" in one for one in printed[:-1])
+    for word in (run.best.id, "cpp", "plain loop", "THREADS", "good.cpp"):
+        assert word in repr(run.best)
+    assert run.best.source not in f"{run.best} {run.best!r} {[run.best]}"
+    assert "over_numpy='2.00x [1.96, 2.04]'" in str(found)
+    assert "wrong_values" in str(bad)
+    assert str(kernelwright.list_runs()) == "Answer(rows=1)"
+    assert run.best == type(run.best).model_validate(run.best.model_dump())
