@@ -225,9 +225,8 @@ def _parsed(path: Path) -> tuple[str, dict[str, Any]]:
         raise UsageError(f"{path}: cannot be read: {why}") from problem
     except toml.TomlError as problem:
         where = f":{problem.line}:{problem.column}" if problem.line else ""
-        raise UsageError(
-            f"{path}{where}: not TOML: {problem.what}", hint="mend or remove the file"
-        ) from problem
+        hint = problem.hint or "mend or remove the file"
+        raise UsageError(f"{path}{where}: not TOML: {problem.what}", hint=hint) from problem
 
 
 def _explained(problem: ValidationError, given: Mapping[str, Any]) -> UsageError:

@@ -37,7 +37,7 @@ def unreadable(path: Path | Traversable, problem: Exception) -> TaskError:
     return TaskError(f"cannot read {path}: {getattr(problem, 'strerror', None) or problem}")
 
 
-def tree_of(source: str, path: Path) -> ast.Module:
+def tree_of(source: str, path: Path | Traversable) -> ast.Module:
     """The syntax tree of ``source``.
 
     Raises:

@@ -73,8 +73,34 @@ def test_a_folder_or_its_task_toml_is_a_task(folder):
 
 def test_a_slip_of_syntax_names_file_and_line(folder):
     edit(folder, 'entry = "softmax"', "entry = softmax")
-    with pytest.raises(TaskError, match=r"task\.toml:2:\d+: not TOML: invalid value"):
+    with pytest.raises(TaskError, match=r"task\.toml:2:\d+: not TOML: invalid value") as caught:
         load_task(folder, inspector=refuse)
+    assert caught.value.hint.startswith("are quotes missing?")
+
+
+def test_a_reference_that_is_no_python_is_said_once(folder):
+    (folder / "reference.py").write_text("import math\ndef softmax(x)\n    return x\n")
+    with pytest.raises(TaskError, match=r"reference\.py:2: not Python: expected ':'$"):
+        load_task(folder, inspector=refuse)
+
+
+def test_what_a_folder_lacks_is_said(folder):
+    (folder / "reference.py").unlink()
+    with pytest.raises(TaskError, match=r"there is no .*reference\.py") as caught:
+        load_task(folder, inspector=refuse)
+    assert "task.toml and reference.py" in caught.value.hint
+    (folder / "task.toml").write_text("\n")
+    with pytest.raises(TaskError, match=r"task\.toml is empty") as caught:
+        load_task(folder, inspector=refuse)
+    assert "task-format.md" in caught.value.hint
+
+
+def test_every_device_has_a_main_workload(folder):
+    text = (folder / "task.toml").read_text()
+    (folder / "task.toml").write_text(text.replace('role = "main"', 'role = "extra"', 1))
+    with pytest.raises(TaskError, match="no workload for the cpu has the role main") as caught:
+        load_task(folder, inspector=refuse)
+    assert 'role = "main"' in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -84,6 +110,7 @@ def test_a_slip_of_syntax_names_file_and_line(folder):
         ("k = 4.0", "ulps = 0.5", "tolerance.ulps: must be at least 1, not 0.5"),
         ('dtype = "T"', 'dtype = "float33"', "'x' has unknown dtype 'float33'"),
         ('summary = "', 'sumary = "', "sumary: is no field, did you mean 'summary'?"),
+        ('role = "smoke"', 'rol = "smoke"', "workloads.0.rol: is no field, did you mean 'role'?"),
         ('entry = "softmax"', 'entry = "soft max"', "entry: must be a name: letters, digits and _"),
     ],
 )
