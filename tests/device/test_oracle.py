@@ -182,6 +182,15 @@ def test_each_misbehaviour_has_its_kind_and_the_next_question_is_answered(hasty,
 @pytest.mark.parametrize(
     ("body", "words"),
     [
+        ("    import numpy\n    numpy.abs(x, out=x)\n    return x\n", "into its input 'x'"),
+        (
+            "    import numpy\n    return numpy.maximum(x, -1e30, out=x) * 2\n",
+            "writes into its input 'x'",
+        ),
+        (
+            "    import numpy\n    y = numpy.broadcast_to(x[:1], x.shape)\n    y[0] = 1\n",
+            "reference.py:4: the reference raised ValueError: assignment destination is read-only",
+        ),
         ("    import sys\n    sys.exit(3)\n", "raised SystemExit: 3"),
         ("    return x.sum().item()\n", "returned a float, not an array"),
         ("    import ctypes\n    ctypes.string_at(0)\n", "crashed with SIGSEGV"),

@@ -72,13 +72,52 @@ class NumericProgram:
         # Overflow and 0/0 are part of what is asked; the comparison looks at the results.
         exactly = widened(self.module) if part == "truth" else nullcontext()
         with user_code("the reference"), np.errstate(all="ignore"), exactly:
-            result = self.function(*self.prefix, *bind(self.slots, tensors, scalars))
-        shapes = tuple(item.shape for item in case.inputs)
-        if shapes not in self.harmless:
-            left = {name: one.view(np.ndarray) for name, one in tensors.items()}
-            check_unchanged(contents, left)
-            self.harmless.add(shapes)
+            shapes = tuple(item.shape for item in case.inputs)
+            if part != "truth" or shapes in self.harmless:
+                result = self._called(tensors, scalars)
+            else:
+                result = self._watched(tensors, scalars, contents)
+                self.harmless.add(shapes)
         return [_array(value) for _, value in flatten(result)]
+
+    def _called(self, tensors: Mapping[str, Any], scalars: Mapping[str, Any], *locked: str) -> Any:
+        """What the reference returns while it cannot write into some of its inputs."""
+        for name in locked:
+            tensors[name].flags.writeable = False
+        try:
+            return self.function(*self.prefix, *bind(self.slots, tensors, scalars))
+        finally:
+            for name in locked:
+                tensors[name].flags.writeable = True
+
+    def _watched(
+        self,
+        tensors: Mapping[str, Any],
+        scalars: Mapping[str, Any],
+        contents: Mapping[str, Array],
+    ) -> Any:
+        """What the reference returns.
+
+        Raises:
+            Fault: it writes into an input, be it what stands there already.
+        """
+        try:
+            result = self._called(tensors, scalars, *tensors)
+            check_unchanged(contents, tensors)  # compiled code may not have asked
+            return result
+        except ValueError as problem:
+            if not _is_refusal(problem):
+                raise
+        # Compiled code may ask for memory that it could write, and not do so.
+        result = self._called(tensors, scalars)
+        check_unchanged(contents, tensors)
+        for name in tensors:
+            try:
+                self._called(tensors, scalars, name)
+            except ValueError as problem:
+                if _is_refusal(problem) and "buffer source" not in str(problem):
+                    raise Fault("writes", f"the reference writes into its input {name!r}") from None
+        return result
 
     def given(self, seed: int) -> dict[str, Array]:
         """The inputs that the task's own ``get_inputs`` draws, by name.
@@ -91,6 +130,10 @@ class NumericProgram:
             raise Fault("count", f"get_inputs() returned {len(values)} arguments this time")
         pairs = zip(self.slots, values, strict=True)
         return {slot.name: np.asarray(value) for slot, value in pairs if slot.kind == "tensor"}
+
+
+def _is_refusal(problem: ValueError) -> bool:
+    return "read-only" in str(problem)
 
 
 def _array(value: Any) -> Array:
