@@ -176,3 +176,15 @@ def summary(status="improved", *, won=True, folder=Path("/nowhere"), found=None,
         "folder": folder,
     }
     return RunSummary(**fields | changes)
+
+
+def write_task(folder, body, values="", size=64):
+    """A task folder: one input, one output, one workload."""
+    folder.mkdir()
+    (folder / "task.toml").write_text(
+        'name = "mine"\nentry = "mine"\n[axes]\nN = "free"\n'
+        f'[[inputs]]\nname = "x"\nshape = ["N"]\ndtype = "float32"\n{values}'
+        '[[outputs]]\nname = "y"\nshape = ["N"]\ndtype = "float32"\n'
+        f'[[workloads]]\nname = "small"\ndevice = "cpu"\nrole = "main"\naxes = {{ N = {size} }}\n'
+    )
+    (folder / "reference.py").write_text(f"def mine(xp, x):\n    {body}\n")

@@ -6,11 +6,10 @@ other function takes the fields of its verb's request and returns its answer.
 """
 
 from collections.abc import Callable, Sequence
-from inspect import Parameter, Signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernelwright.errors import python_words
+from kernelwright.errors import UsageError, python_words
 from kernelwright.records.candidate import Candidate
 from kernelwright.report import summary as report
 from kernelwright.search.observer import Observer
@@ -21,7 +20,7 @@ from kernelwright.verbs import evaluate as evaluate_verb
 from kernelwright.verbs import optimize as optimize_verb
 from kernelwright.verbs import runs_resume as resume_verb
 from kernelwright.verbs import setup, table
-from kernelwright.verbs.base import Positional
+from kernelwright.verbs.calls import in_python, signature_of, slip, takes_a_task
 from kernelwright.verbs.evaluation_answer import EvaluationAnswer
 from kernelwright.verbs.run_answer import RunAnswer
 from kernelwright.verbs.setup import TaskSpec
@@ -92,7 +91,7 @@ class RunResult:
         return f"RunResult({report.in_a_line(self.details)})"
 
 
-@python_words()
+@python_words(in_python)
 def optimize(
     task: TaskSpec,
     *,
@@ -121,14 +120,18 @@ def optimize(
     """
     paths = (start,) if isinstance(start, Path | str) else tuple(start)
     request = optimize_verb.Request.of(task=_named(task), start=paths, **fields)
+    if request.dry_run:
+        raise UsageError(
+            "dry_run makes no run that could be returned",
+            hint="kernelwright.call('optimize', task=..., dry_run=True) returns the plan",
+        )
     loaded = setup.task(task, inputs)
     answer = optimize_verb.run(request, observer=observer, task=loaded)
-    if isinstance(answer, optimize_verb.Plan):
-        raise TypeError("dry_run has no result; use the command line for it")
+    assert isinstance(answer, RunAnswer)  # noqa: S101 (a plan is the answer to a dry run only)
     return RunResult(answer, request.store)
 
 
-@python_words()
+@python_words(in_python)
 def evaluate(
     task: TaskSpec,
     candidate: Path | str,
@@ -158,7 +161,7 @@ def evaluate(
     return evaluate_verb.run(request, task=loaded)
 
 
-@python_words()
+@python_words(in_python)
 def resume(
     run: RunResult | str,
     *,
@@ -188,7 +191,7 @@ def resume(
     return RunResult(resume_verb.run(request, observer=observer), store)
 
 
-@python_words()
+@python_words(in_python)
 def open_run(run: str = "latest", *, store: str | None = None) -> RunResult:
     """A stored run as :func:`optimize` returned it.
 
@@ -200,7 +203,7 @@ def open_run(run: str = "latest", *, store: str | None = None) -> RunResult:
     return RunResult(RunAnswer.of(summary), store)
 
 
-@python_words()
+@python_words(in_python)
 def call(name: str, *, observer: Observer | None = None, **fields: Any) -> Any:
     """Any verb by name: its request from ``fields``, its answer back.
 
@@ -209,32 +212,29 @@ def call(name: str, *, observer: Observer | None = None, **fields: Any) -> Any:
         UserError: something is wrong or missing that the user can mend.
     """
     module = table.find(name).load()
-    return module.run(module.Request.of(**fields), observer=observer)
+    task: Any = fields.get("task")
+    inputs = fields.pop("inputs", None)
+    if not takes_a_task(module) or (inputs is None and not callable(task)):
+        return module.run(module.Request.of(**fields), observer=observer)
+    request = module.Request.of(**{**fields, "task": _named(task)})
+    return module.run(request, observer=observer, task=setup.task(task, inputs))
 
 
 def function(verb: table.Verb) -> Callable[..., Any]:
-    """A function with the fields of the verb's request as keyword arguments."""
+    """A function with the fields of the verb's request; a task as :func:`optimize` takes it."""
     module = verb.load()
-    request = module.Request
 
     def calls(*arguments: Any, **fields: Any) -> Any:
-        bound = calls.__signature__.bind(*arguments, **fields)  # type: ignore[attr-defined]
+        try:
+            bound = calls.__signature__.bind(*arguments, **fields)  # type: ignore[attr-defined]
+        except TypeError as problem:
+            raise TypeError(slip(verb, str(problem), fields)) from None
         return call(verb.name, **bound.arguments)
 
     calls.__name__ = calls.__qualname__ = verb.function
     calls.__doc__ = module.__doc__
-    calls.__signature__ = _signature(request, module.Answer)  # type: ignore[attr-defined]
+    calls.__signature__ = signature_of(module)  # type: ignore[attr-defined]
     return calls
-
-
-def _signature(request: Any, answer: Any) -> Signature:
-    found = []
-    for name, field in request.model_fields.items():
-        positional = any(isinstance(mark, Positional) for mark in field.metadata)
-        kind = Parameter.POSITIONAL_OR_KEYWORD if positional else Parameter.KEYWORD_ONLY
-        default = Parameter.empty if field.is_required() else field.default
-        found.append(Parameter(name, kind, default=default, annotation=field.annotation))
-    return Signature(found, return_annotation=answer)
 
 
 def _named(task: TaskSpec) -> str:

@@ -17,7 +17,7 @@ A candidate's failure is never an exception: it is an outcome of an evaluation.
 
 import errno
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
@@ -71,27 +71,43 @@ class StoreError(UserError):
     """The store cannot be opened, read or written."""
 
 
+_COMMAND = re.compile(r"(?<![\w./-])kernelwright ([a-z][^';,\n]*)")
+
+
 @contextmanager
-def python_words() -> Iterator[None]:
-    """Hints of what is raised inside name options as arguments of a Python call too."""
+def python_words(call: Callable[[str], str] = lambda command: "") -> Iterator[None]:
+    """Hints of what is raised inside name options and commands as Python has them, too.
+
+    Python shows no hint of an error that nobody catches: it stands in a note.
+    """
     try:
         yield
     except UserError as problem:
-        problem.hint = in_python(problem.hint)
+        problem.hint = in_python(problem.hint, call)
+        if problem.hint and not getattr(problem, "__notes__", None):
+            for line in problem.hint.splitlines():
+                problem.add_note(f"hint: {line}")
         raise
 
 
-def in_python(hint: str) -> str:
-    """A hint with a line that says which argument each of its options is.
+def in_python(hint: str, call: Callable[[str], str] = lambda command: "") -> str:
+    """A hint with a line that says what its options and commands are in Python.
 
-    Commands to paste are left alone: they are for a shell, also where Python shows them.
+    Args:
+        hint: what to do.
+        call: the function that a command line after ``kernelwright`` stands for, or empty.
     """
-    words = " ".join(line for line in hint.splitlines() if "kernelwright " not in line)
-    names = dict.fromkeys(re.findall(r"(?<![\w-])--([a-z][a-z-]*)", words))
-    if not names or "in Python: " in hint:
+    if "in Python: " in hint:
         return hint
-    given = (f"{'as_' if name == 'as' else name.replace('-', '_')}=..." for name in names)
-    return f"{hint}\nin Python: {', '.join(given)}"
+    calls = filter(None, map(call, _COMMAND.findall(hint)))
+    given = dict.fromkeys((*calls, *arguments_of(_COMMAND.sub("", hint))))
+    return f"{hint}\nin Python: {', '.join(given)}" if given else hint
+
+
+def arguments_of(words: str) -> list[str]:
+    """The arguments that the options of a command line are in Python."""
+    names = dict.fromkeys(re.findall(r"(?<![\w-])--([a-z][a-z-]*)", words))
+    return [f"{'as_' if name == 'as' else name.replace('-', '_')}=..." for name in names]
 
 
 _SPACE = "free some space, or point TMPDIR, KERNELWRIGHT_CACHE or --store to another disk"

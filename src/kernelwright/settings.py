@@ -9,7 +9,6 @@ nothing that was stored.
 import os
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -26,6 +25,7 @@ from pydantic_settings import (
 from kernelwright import toml
 from kernelwright.errors import UsageError
 from kernelwright.records.run import Counted, Effort, Minutes, Seed
+from kernelwright.records.validation import did_you_mean, should_be
 
 PREFIX = "KERNELWRIGHT_"
 MINUTES: Mapping[str, float] = {"quick": 0.75, "normal": 3.0, "thorough": 15.0}
@@ -225,16 +225,13 @@ def _parsed(path: Path) -> tuple[str, dict[str, Any]]:
         raise UsageError(f"{path}: cannot be read: {why}") from problem
     except toml.TomlError as problem:
         where = f":{problem.line}:{problem.column}" if problem.line else ""
-        raise UsageError(
-            f"{path}{where}: not TOML: {problem.what}", hint="mend or remove the file"
-        ) from problem
+        hint = problem.hint or "mend or remove the file"
+        raise UsageError(f"{path}{where}: not TOML: {problem.what}", hint=hint) from problem
 
 
 def _explained(problem: ValidationError, given: Mapping[str, Any]) -> UsageError:
     first = problem.errors()[0]
     name = str(first["loc"][0]) if first["loc"] else ""
-    what = first["msg"].removeprefix("Value error, ")
-    what = what[:1].lower() + what[1:]
     found = find_file(Path.cwd())
     place = ""
     if name in given:
@@ -244,7 +241,9 @@ def _explained(problem: ValidationError, given: Mapping[str, Any]) -> UsageError
     elif found and name in found.values:
         place = f"{found.path}:{found.line(name)}: "
     if first["type"] == "extra_forbidden":
-        close = get_close_matches(name, Settings.model_fields, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else "kernelwright config lists every setting"
+        meant = did_you_mean(name, list(Settings.model_fields))
+        hint = meant or "kernelwright config lists every setting"
         return UsageError(f"{place}unknown setting {name!r}", hint=hint)
-    return UsageError(f"{place}{name} = {first['input']!r} is wrong: {what}")
+    wrong = f"{place}{name} = {first['input']!r} is wrong"
+    what = should_be(first)
+    return UsageError(f"{wrong}: {'it ' if what.startswith('must') else ''}{what}")

@@ -25,6 +25,9 @@ class TomlError(ValueError):
     def __init__(self, what: str, line: int = 0, column: int = 0) -> None:
         super().__init__(what)
         self.what, self.line, self.column = what, line, column
+        quotes = what.lower().startswith("invalid value")
+        self.hint = 'are quotes missing? a text is written as name = "text"' if quotes else ""
+        """What to do, where that can be told."""
 
 
 def loads(text: str) -> dict[str, Any]:

@@ -11,12 +11,12 @@ import kernelwright
 from kernelwright import api, errors, plugins
 from kernelwright.cli.main import root
 from kernelwright.settings import MINUTES, Settings
-from kernelwright.verbs import base, optimize, table
+from kernelwright.verbs import base, calls, optimize, table
 
 VERBS = pytest.mark.parametrize("verb", table.VERBS, ids=lambda verb: verb.name)
 FOLDER = Path(inspect.getfile(table)).parent
 NO_VERB = {
-    "__init__", "agreement", "audit_answer", "base", "claim", "compare_answer", "entrants",
+    "__init__", "agreement", "audit_answer", "base", "calls", "claim", "compare_answer", "entrants",
     "evaluation_answer", "foreign", "isolation", "machine", "rows", "run_answer", "sensitivity",
     "setup", "table", "tuning",
 }  # fmt: skip
@@ -85,7 +85,8 @@ def test_the_api_has_the_verb(verb):
     fields = set(verb.load().Request.model_fields)
     parameters = inspect.signature(function).parameters
     if verb.function not in BY_HAND:
-        assert set(parameters) == fields
+        more = {"inputs"} if calls.takes_a_task(verb.load()) else set()
+        assert set(parameters) == fields | more
     elif not any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
         assert fields <= set(parameters) | {"json"}
 
@@ -98,8 +99,15 @@ def test_the_summary_is_one_line(verb):
 def test_a_slip_in_the_api_is_a_usage_error():
     with pytest.raises(kernelwright.UsageError, match="effrot"):
         kernelwright.optimize("softmax", effrot="quick")
+    with pytest.raises(kernelwright.UsageError) as caught:
+        kernelwright.optimize("softmax", minute=1)
+    assert caught.value.hint == "did you mean 'minutes'?"
     with pytest.raises(TypeError, match="nothing"):
         kernelwright.list_runs(nothing=1)
+    with pytest.raises(TypeError, match=r"show_run\(\): 'runn' is no argument; did you mean 'run'"):
+        kernelwright.show_run(runn="latest")
+    with pytest.raises(TypeError, match=r"show_task\(\): too many .*; it takes task, contract"):
+        kernelwright.show_task("softmax", "cpp", 3)
     with pytest.raises(AttributeError, match="no attribute 'optimise'"):
         _ = kernelwright.optimise
     with pytest.raises(KeyError):
@@ -146,11 +154,20 @@ def test_the_package_offers_every_verb_and_every_error():
     [
         ("--force replaces it", "force=..."),
         ("give it with --start FILE, or ship with --as file", "start=..., as_=..."),
-        ("kernelwright runs resume r --minutes 2", ""),
+        ("kernelwright runs resume r --minutes 2", "resume(..., minutes=...)"),
+        ("kernelwright runs list lists them", "list_runs()"),
+        ("give --start FILE; 'kernelwright tasks show' helps", "show_task(...), start=..."),
+        ("kernelwright is imported", ""),
         ("check the path", ""),
     ],
 )
-def test_a_hint_of_the_api_names_arguments_too(hint, said):
+def test_a_hint_of_the_api_names_functions_and_arguments_too(hint, said):
     expected = f"{hint}\nin Python: {said}" if said else hint
-    assert errors.in_python(hint) == expected
-    assert errors.in_python(expected) == expected
+    assert errors.in_python(hint, calls.in_python) == expected
+    assert errors.in_python(expected, calls.in_python) == expected
+
+
+def test_a_hint_that_nobody_catches_is_seen_in_python():
+    with pytest.raises(kernelwright.TaskError) as caught:
+        kernelwright.show_task("softmaxx")
+    assert caught.value.__notes__ == [f"hint: {one}" for one in caught.value.hint.splitlines()]

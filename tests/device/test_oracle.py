@@ -149,7 +149,8 @@ HOSTILE = {
         "    import numpy as np\n    return x + np.random.rand(*x.shape)\n",
         "differs between",
     ),
-    "deadline": ("    import time\n    time.sleep(60)\n", "did not answer within 3 s"),
+    "writes": ("    x -= 1\n    return x\n", "writes into its input 'x'"),
+    "deadline": ("    import time\n    time.sleep(60)\n", "did not return within 3 s"),
     "exit": ("    import os\n    os._exit(0)\n", "exited with code 0"),
     "process": (
         "    import resource as r\n    r.setrlimit(r.RLIMIT_NOFILE, (40, 40))\n    return x\n",
@@ -171,7 +172,8 @@ def test_each_misbehaviour_has_its_kind_and_the_next_question_is_answered(hasty,
     assert isinstance(caught.value, TaskError)
     assert caught.value.hint
     if kind in ("raises", "deadline"):
-        assert "reference.py" in caught.value.message
+        assert caught.value.reason.startswith("reference.py:")
+        assert "kernelwright/evaluation" not in caught.value.message
     good = load_task("softmax", inspector=hasty.inspect)
     hasty.load(good)
     assert hasty.truth(case, views)["truth"]["y"].sum() == pytest.approx(7)
@@ -180,6 +182,15 @@ def test_each_misbehaviour_has_its_kind_and_the_next_question_is_answered(hasty,
 @pytest.mark.parametrize(
     ("body", "words"),
     [
+        ("    import numpy\n    numpy.abs(x, out=x)\n    return x\n", "into its input 'x'"),
+        (
+            "    import numpy\n    return numpy.maximum(x, -1e30, out=x) * 2\n",
+            "writes into its input 'x'",
+        ),
+        (
+            "    import numpy\n    y = numpy.broadcast_to(x[:1], x.shape)\n    y[0] = 1\n",
+            "reference.py:4: the reference raised ValueError: assignment destination is read-only",
+        ),
         ("    import sys\n    sys.exit(3)\n", "raised SystemExit: 3"),
         ("    return x.sum().item()\n", "returned a float, not an array"),
         ("    import ctypes\n    ctypes.string_at(0)\n", "crashed with SIGSEGV"),
@@ -209,7 +220,7 @@ MEDDLING = {
     "allows itself no depth": ("sys.setrecursionlimit(60)", "lowered the recursion limit"),
     "allows itself no time": ("limit(r.RLIMIT_CPU, 1)\n    while True: pass", "SIG(XCPU|KILL)"),
     "kills its group": ("os.kill(0, 9)", "crashed with SIGKILL"),
-    "stops itself": ("os.kill(0, 19)", "did not answer within 3 s"),
+    "stops itself": ("os.kill(0, 19)", "did not return within 3 s"),
     "an alarm": ("signal.alarm(1); time.sleep(9)", "crashed with SIGALRM"),
 }
 
@@ -363,7 +374,7 @@ def test_descendants_die_with_the_oracle(folder, tmp_path):
     case = contract.resolve(task, "cpu-7x257")
     with Oracle(deadline=4) as started:
         started.load(task)
-        with pytest.raises(ReferenceFailure, match="did not answer"):
+        with pytest.raises(ReferenceFailure, match="did not return"):
             started.truth(case, contents_of(started, case))
     assert is_dead(int(mark.read_text()))
 
@@ -437,6 +448,49 @@ def test_numpy_callables_are_described_and_run(oracle, tmp_path):
     assert found["truth"]["kinds"].dtype == np.int64
     assert found["truth"]["kinds"] == (views["labels"] ** 2).sum()
     assert np.allclose(found["truth"]["total"], (views["rows"].astype(float) ** 3).sum(1))
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "words", "hint"),
+    [
+        (
+            "np.ones((3, 4))",
+            "f",
+            "returned a ndarray, not a list",
+            "let get_inputs() return a list",
+        ),
+        ("None", "f", "returned None, not a list", "let get_inputs() return a list"),
+        ("[[1.0, 2.0]]", "f", "a list of plain numbers in place of an array", "let get_inputs()"),
+        ("[np.ones(3)]", "rng", "is a int, which cannot be called", "its callables: f, g"),
+    ],
+)
+def test_inputs_and_names_that_are_wrong_have_hints_of_their_own(
+    oracle, tmp_path, given, name, words, hint
+):
+    path = tmp_path / "ops.py"
+    path.write_text(
+        f"import numpy as np\nrng = 3\ndef get_inputs():\n    return {given}\n"
+        "def f(x):\n    return sum(x)\ng = lambda x: x\n"
+    )
+    with pytest.raises(ReferenceFailure, match=words) as caught:
+        load_task(f"{path}:{name}", inspector=oracle.inspect)
+    assert caught.value.hint.startswith(hint)
+
+
+def test_constants_beside_arrays_are_no_slip(oracle, tmp_path):
+    path = tmp_path / "ops.py"
+    path.write_text(
+        "import numpy as np\ndef get_inputs():\n    return [np.random.rand(3, 4), [1, 0]]\n"
+        "def f(x, order):\n    return x.transpose(order)\n"
+    )
+    task = load_task(f"{path}:f", inspector=oracle.inspect)
+    assert [one.name for one in task.inputs] == ["x"]
+
+
+def test_a_function_of_a_library_is_told_what_to_do(oracle):
+    with pytest.raises(ReferenceFailure, match=r"fromnumeric\.py is part of a package") as caught:
+        load_task(np.sum, inspector=oracle.inspect, inputs=[np.ones(3)])
+    assert caught.value.hint.startswith("write a function that calls it")
 
 
 def test_examples_of_the_caller_set_the_range(oracle, tmp_path):

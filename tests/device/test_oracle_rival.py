@@ -217,5 +217,6 @@ def test_a_reference_that_writes_into_its_inputs_is_refused(oracle, worker):
     task = load_task(EXAMPLES / "two_layers.py", inspector=oracle.inspect)
     writes = task.reference.source.replace("torch.relu(self.fc1(x))", "self.fc1(x.add_(1))")
     reference = task.reference.model_copy(update={"source": writes})
-    ring = Ring(oracle, task.model_copy(update={"reference": reference}))
+    ring = Ring(oracle, task)
+    ring.task = task.model_copy(update={"reference": reference})
     assert "writes into its input 'x'" in bind(worker, ring, "eager")["error"]

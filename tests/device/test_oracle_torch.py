@@ -163,6 +163,8 @@ def test_used_integer_buffers_and_shared_parameters(oracle, tmp_path):
         ("raise RuntimeError('no luck')", "raises"),
         ("return x.sum().item()", "dtype"),
         ("return torch.log(x - 100)", "nan"),
+        ("return x.add_(1) * 2", "writes"),
+        ("return torch.relu_(x)", "writes"),
         ("import os; os._exit(1)", "exit"),
         ("return x.to(torch.complex64)", "dtype"),
     ],

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from kernelwright import expressions, toml
@@ -23,6 +24,7 @@ from kernelwright.records.candidate import Header, Value
 MAX_BYTES = 64 << 10
 MAX_TUNABLES = 32
 MAX_VALUES = 256
+MARKER = "kernelwright"
 _KEYS = ("strategy", "tune", "where", "cures", "needs", "flags")
 _LISTS = ("where", "cures", "needs", "flags")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
@@ -84,7 +86,8 @@ class _Block:
             return toml.loads(text + "\n")
         except toml.TomlError as problem:
             line = self.first + (problem.line or len(self.lines))
-            raise HeaderError(f"line {line}: the header is not TOML: {problem.what}") from problem
+            what = f"the header is not TOML: {problem.what[:1].lower()}{problem.what[1:]}"
+            raise HeaderError(f"line {line}: {what}", hint=problem.hint) from problem
 
     def fail(self, key: str, what: str, hint: str = "") -> NoReturn:
         """Raise for ``key``, at its line when it can be told, else at the opening marker."""
@@ -100,6 +103,7 @@ def _find(source: str, written: Notation) -> _Block | None:
     lines = iter(enumerate(_LINE_ENDS.split(source.removeprefix("\ufeff")), start=1))
     for number, line in lines:
         if not opening.fullmatch(line):
+            _check_marker(number, line, written)
             continue
         if block is not None:
             raise HeaderError(
@@ -107,6 +111,19 @@ def _find(source: str, written: Notation) -> _Block | None:
             )
         block = _Block(number, tuple(_contents(lines, number, opening, closing, inside)))
     return block
+
+
+def _check_marker(number: int, line: str, written: Notation) -> None:
+    """Refuse what was meant to open a header.
+
+    Raises:
+        HeaderError: the line opens something whose name is nearly ours.
+    """
+    found = re.fullmatch(rf"\s*{re.escape(written.comment)}\s*///\s*(\w+)\s*", line)
+    if found and get_close_matches(found[1].lower(), [MARKER], cutoff=0.75):
+        raise HeaderError(
+            f"line {number}: {found[1]!r} opens no header", f"did you mean /// {MARKER}?"
+        )
 
 
 def _contents(
@@ -123,6 +140,11 @@ def _contents(
             raise HeaderError(f"line {number}: a second header", f"the first is on line {first}")
         found = inside.fullmatch(line)
         if not found:
+            if any(closing.fullmatch(rest) for _, rest in lines):
+                raise HeaderError(
+                    f"line {number}: a line of the header is not a comment",
+                    f"begin it as the others; the header opens on line {first}",
+                )
             break
         yield found[1]
     raise HeaderError(

@@ -21,6 +21,8 @@ from kernelwright.errors import KernelwrightError, UserError, scarce
 from kernelwright.verbs.table import Verb
 
 INTERRUPTED = 130
+_PLAIN = {"a valid integer": "a whole number", "a valid float": "a number"}
+"""Words of click that only programmers know."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -150,6 +152,8 @@ def fail(message: str, hint: str, as_json: bool) -> None:
 def _click_words(problem: click.ClickException) -> tuple[str, str]:
     hint = getattr(problem, "hint", "")
     message = problem.format_message().rstrip(".")
+    for theirs, ours in _PLAIN.items():
+        message = message.replace(theirs, ours)
     if isinstance(problem, click.NoSuchOption):
         message = f"unknown option {problem.option_name!r}"
         known = problem.ctx.command.params if problem.ctx else []

@@ -1,6 +1,7 @@
 """The workloads of a task on one device, with shapes and scalars filled in."""
 
 import math
+from collections.abc import Iterable
 
 from kernelwright.errors import PrerequisiteError, TaskError
 from kernelwright.records.task import Case, Task
@@ -43,11 +44,20 @@ def on_cpu(task: Task) -> Cases:
     resolved = [(item.role, contract.resolve(task, item)) for item in workloads]
     timed = [case for role, case in resolved if role != "smoke"] or [resolved[0][1]]
     smoke = next((case for role, case in resolved if role == "smoke"), timed[0])
-    for case in (smoke, *timed):
+    check_elements(task, (smoke, *timed))
+    return Cases(smoke, timed, edges.edge_cases(task, "cpu"), [])
+
+
+def check_elements(task: Task, cases: Iterable[Case]) -> None:
+    """Refuse a workload that asks for nothing.
+
+    Raises:
+        TaskError: one has no output elements.
+    """
+    for case in cases:
         if not any(math.prod(item.shape) for item in case.outputs):
             raise TaskError(
                 f"workload {case.workload} of task {task.name} has no output elements: whatever a "
                 "kernel does would be right",
                 hint="give it sizes above 0; size 0 is tried as an edge anyway",
             )
-    return Cases(smoke, timed, edges.edge_cases(task, "cpu"), [])

@@ -18,7 +18,7 @@ from kernelwright.evaluation.arena import Arena, Layout, plan
 from kernelwright.evaluation.channel import ChannelError, ChannelMixed, ChannelTimeout
 from kernelwright.evaluation.guarded import BROKE, CUT_OFF, signal_name
 from kernelwright.evaluation.memory import oom_kills
-from kernelwright.evaluation.oracle_process import OracleProcess
+from kernelwright.evaluation.oracle_process import OracleProcess, where
 from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.extras import how_to_add
 from kernelwright.records.task import Case, Shaped, Task
@@ -196,7 +196,7 @@ class Oracle:
         try:
             answer = process.channel.ask(message, max(seconds, 0.0), fds)
         except ChannelTimeout:
-            raise self._too_slow(process, seconds) from None
+            raise self._too_slow(process, seconds, self._path(message)) from None
         except ChannelMixed as problem:
             self._end()
             raise JudgeError(f"the oracle sent {problem}") from problem
@@ -209,15 +209,22 @@ class Oracle:
             raise PrerequisiteError(text, hint=how_to_add("torch"))
         if kind == "process":  # what it took away is missing for the next task too
             self._end()
-        raise ReferenceFailure(kind, text, str(answer.get("details", "")))
+        details, hint = str(answer.get("details", "")), str(answer.get("hint", ""))
+        raise ReferenceFailure(kind, text, details, hint)
 
-    def _too_slow(self, process: OracleProcess, seconds: float) -> ReferenceFailure:
+    def _path(self, message: Mapping[str, Any]) -> str:
+        """The file whose code runs for a question, or an empty text."""
+        task = message.get("task") or (self._task.model_dump() if self._task else {})
+        return str(message.get("path") or task.get("reference", {}).get("path", ""))
+
+    def _too_slow(self, process: OracleProcess, seconds: float, path: str) -> ReferenceFailure:
         process.tell_where()
         self._end()
-        text = f"the reference did not answer within {self.deadline:g} s"
+        text = f"the reference did not return within {self.deadline:g} s"
         if seconds < self.deadline:
             text = "the reference took too long, all questions about it together"
-        return ReferenceFailure("deadline", text, self.output())
+        printed, place = where(self.output(), path)
+        return ReferenceFailure("deadline", place + text, printed)
 
     def _died(self, process: OracleProcess, before: int) -> KernelwrightError:
         """Why it is gone; ours is only what the process itself calls so."""

@@ -5,10 +5,12 @@ blocks, and only the end is kept.
 """
 
 import os
+import re
 import shutil
 import signal
 import threading
 import time
+from pathlib import Path
 
 from kernelwright.errors import JudgeError, TaskError, scarce
 from kernelwright.evaluation.channel import Channel, ChannelError
@@ -19,6 +21,7 @@ START_SECONDS = 60.0
 TAIL_BYTES = 16 << 10
 NESTED = "KERNELWRIGHT_ORACLE"
 """Set inside the oracle: a reference that asks for its own judgement must not start another."""
+_STACK = re.compile(r"^(?:Current thread|Thread) 0x[0-9a-f]+.*most recent call first", re.MULTILINE)
 _PASSED = ("PATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "VIRTUAL_ENV")
 
 
@@ -118,6 +121,25 @@ class OracleProcess:
         kept = {name: os.environ[name] for name in _PASSED if name in os.environ}
         home = str(self.folder)
         return kept | {"HOME": home, "TMPDIR": home, "LANG": "C.UTF-8", NESTED: "1"}
+
+
+def where(printed: str, path: str) -> tuple[str, str]:
+    """What the user's code printed, and the line of a file at which a process said that it is.
+
+    Args:
+        printed: by the process, stacks of its threads at the end.
+        path: of the file.
+
+    Returns:
+        The first without stacks, and a place to begin a sentence with: empty where none of the
+        file's lines was running.
+    """
+    first = _STACK.search(printed)
+    if first is None:
+        return printed, ""
+    at = re.search(rf'^  File "{re.escape(path)}", line (\d+)', printed, re.MULTILINE)
+    place = f"{Path(path).name}:{at[1]}: " if path and at else ""
+    return printed[: first.start()].rstrip(), place
 
 
 def _drain(descriptor: int, kept: bytearray) -> None:

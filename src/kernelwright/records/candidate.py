@@ -24,19 +24,19 @@ class Header(Record):
 
 
 class Candidate(Record):
-    """One piece of source with its tunables fixed."""
+    """One piece of source with its tunables fixed; printed without the source."""
 
     id: str
     """First 16 hexadecimal digits of the exact hash: source and values."""
     language: Language
-    source: str
+    source: str = Field(repr=False)
     tunables: dict[str, Value] = {}
     strategy: str = ""
-    fingerprint: str
+    fingerprint: str = Field(repr=False)
     """Normalised hash: formatting, comments and names removed."""
-    parents: tuple[str, ...] = ()
-    author: str = "user"
+    parents: tuple[str, ...] = Field((), repr=False)
+    author: str = Field("user", repr=False)
     """The proposer that made it."""
     origin: str = ""
     """The file it was read from, or how it was derived."""
-    header: Header = Field(default_factory=Header)
+    header: Header = Field(default_factory=Header, repr=False)

@@ -93,7 +93,7 @@ class Reference(Record):
     """array: ``f(xp, ...)`` on the array API standard; numpy/torch: a plain callable;
     kernelbench: ``Model``, ``get_inputs``, ``get_init_inputs``."""
     entry: str
-    source: str
+    source: str = Field(repr=False)
     """The text of the file, kept so that an old run can be audited."""
     path: str = ""
     """Where the text came from; its folder is importable by the oracle."""
@@ -125,7 +125,7 @@ class Task(Record):
     library: Literal["label", "forbid"] = "label"
     work: Work = Work()
     reference: Reference
-    baseline: str = ""
+    baseline: str = Field("", repr=False)
     """A plain correct C++ loop by the candidate's contract, or empty."""
 
     @field_validator("axes")

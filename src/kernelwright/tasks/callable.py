@@ -74,7 +74,10 @@ def examples(inputs: Inputs) -> list[dict[str, Any]]:
     """
     given: Any = inputs() if callable(inputs) else inputs
     if not isinstance(given, Sequence) or isinstance(given, str):
-        raise TaskError("inputs must be a list or tuple of arrays and numbers")
+        raise TaskError(
+            f"inputs is a {type(given).__name__}, not a list or tuple of arrays and numbers",
+            hint="inputs=[x, …], or a function that returns such a list",
+        )
     return [_example(value, place) for place, value in enumerate(given)]
 
 
@@ -140,9 +143,11 @@ def _origin(function: Callable[..., Any]) -> tuple[Path, str]:
     except TypeError:
         path = None
     if not path or not Path(path).is_file():
+        compiled = not hasattr(inspect.unwrap(function), "__code__")
+        what = "write a function that calls it in a file" if compiled else "define it in a file"
         raise TaskError(
             f"{name or type(function).__name__!r} has no source file",
-            hint="define it in a file: the reference is run in a process of its own",
+            hint=f"{what}: the reference is run in a process of its own",
         )
     if not name.isidentifier():
         raise TaskError(

@@ -9,9 +9,15 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from kernelwright.candidates.text import read_text
 from kernelwright.errors import TaskError
 from kernelwright.records.task import Task
+from kernelwright.records.validation import sentences
+
+MODEL = "Model"
+"""Name of the class of a file that is a task by itself."""
 
 
 def source_of(path: Path | Traversable) -> str:
@@ -31,7 +37,7 @@ def unreadable(path: Path | Traversable, problem: Exception) -> TaskError:
     return TaskError(f"cannot read {path}: {getattr(problem, 'strerror', None) or problem}")
 
 
-def tree_of(source: str, path: Path) -> ast.Module:
+def tree_of(source: str, path: Path | Traversable) -> ast.Module:
     """The syntax tree of ``source``.
 
     Raises:
@@ -105,4 +111,7 @@ def build(
             }
         )
     except (KeyError, TypeError, ValueError) as problem:
-        raise TaskError(f"{reference['path']} makes no valid task: {problem}") from problem
+        what = str(problem)
+        if isinstance(problem, ValidationError):
+            what = "; ".join(sentences(problem, Task, "task"))
+        raise TaskError(f"{reference['path']} makes no valid task: {what}") from problem

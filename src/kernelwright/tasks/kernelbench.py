@@ -7,11 +7,9 @@ import ast
 
 from kernelwright.errors import TaskError
 from kernelwright.records.task import Task
-from kernelwright.tasks.foreign import build, defined, first_line, source_of, tree_of
+from kernelwright.tasks.foreign import MODEL, build, defined, first_line, source_of, tree_of
 from kernelwright.tasks.format import Inputs, Inspector, Spec
 from kernelwright.tasks.identifier import identifier
-
-MODEL = "Model"
 
 
 class KernelBench:

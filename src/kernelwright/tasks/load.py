@@ -4,14 +4,17 @@ Which format it is gets decided from names and syntax. A foreign file is execute
 process only, through the inspector the caller hands in.
 """
 
+import ast
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from kernelwright import plugins
+from kernelwright.candidates.text import read_text
 from kernelwright.errors import TaskError
 from kernelwright.records.task import Task
 from kernelwright.tasks import suites
+from kernelwright.tasks.foreign import MODEL, defined
 from kernelwright.tasks.format import Format, Inputs, Inspector, Spec
 
 KERNELS = (".cpp", ".cc", ".cxx", ".c++", ".cu")
@@ -62,6 +65,30 @@ def _read(wanted: Spec, inspector: Inspector, inputs: Inputs | None) -> Task:
     raise _unknown(wanted)
 
 
+def _no_model(spec: Spec) -> TaskError:
+    """What a file lacks to be a task by itself."""
+    try:
+        names = defined(ast.parse(read_text(spec.path)))
+    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
+        names = {}
+    if isinstance(names.get(MODEL), ast.ClassDef):
+        return TaskError(
+            f"{spec.text} is no task: its class {MODEL} has no get_inputs() beside it",
+            hint="add get_inputs(), which returns the arguments of forward as a list",
+        )
+    known = [
+        name
+        for name, node in names.items()
+        if isinstance(node, ast.FunctionDef) and name not in ("get_inputs", "get_init_inputs")
+    ]
+    word = known[0] if len(known) == 1 else "NAME"
+    listed = f" (NAME is one of {', '.join(known)})" if len(known) > 1 else ""
+    return TaskError(
+        f"{spec.text} is no task: it defines no class {MODEL} with get_inputs()",
+        hint=f"name the function to make faster: {spec.path}:{word}{listed}",
+    )
+
+
 def _matching(name: str, wanted: Spec) -> Format | None:
     reader: Format = plugins.make("formats", name)
     return reader if reader.matches(wanted) else None
@@ -82,10 +109,7 @@ def _unknown(spec: Spec) -> TaskError:
             hint="a task folder holds task.toml and reference.py",
         )
     if path.is_file():
-        return TaskError(
-            f"{spec.text} is no task: it defines no class Model with get_inputs()",
-            hint=f"name the function to make faster: {path}:NAME",
-        )
+        return _no_model(spec)
     if path.exists() and (spec.name or path.suffix):
         return TaskError(f"{path} is not a regular file", hint="a task is read from a plain file")
     if "/" in spec.text or spec.text.endswith((".py", ".toml")) or spec.name:

@@ -18,6 +18,13 @@ def check_memory(name: str, tensors: tuple[Shaped, ...]) -> None:
     if wanted > memory // 4:
         shown = min(wanted, 1 << 1000)  # what is larger is no float
         raise TaskError(
-            f"workload {name!r} takes {shown / 2**30:.3g} GiB in float64, of {memory / 2**30:.0f}",
+            f"workload {name!r} takes {_gib(shown)} GiB in float64, more than a quarter of the "
+            f"{_gib(memory)} GiB of memory here",
             hint="give it smaller axes: several copies are held at a time",
         )
+
+
+def _gib(size: int) -> str:
+    """Whole ones, unless there are few or so many that nobody reads them."""
+    found = size / 2**30
+    return f"{found:,.0f}" if 10 <= found < 1e9 else f"{found:.2g}"

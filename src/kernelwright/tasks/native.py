@@ -15,9 +15,12 @@ from kernelwright.candidates.text import read_text
 from kernelwright.errors import TaskError
 from kernelwright.plugins import nearest
 from kernelwright.records.task import Task
+from kernelwright.records.validation import sentences
 from kernelwright.tasks import suites
-from kernelwright.tasks.foreign import source_of, unreadable
+from kernelwright.tasks.foreign import source_of, tree_of, unreadable
 from kernelwright.tasks.format import Inputs, Inspector, Spec
+
+FIELDS = "every field is described in docs/reference/task-format.md"
 
 
 class Native:
@@ -52,39 +55,39 @@ def read_folder(folder: Traversable, name: str) -> Task:
         TaskError: a file is missing or wrong, with the place.
     """
     data = _toml(folder / "task.toml")
+    if not data:
+        raise TaskError(f"{folder / 'task.toml'} is empty", hint=FIELDS)
     data.setdefault("name", name)
     data.setdefault("entry", data["name"])
     data["reference"] = _reference(folder / "reference.py", data)
     baseline = folder / "baseline.cpp"
     data["baseline"] = source_of(baseline) if _is_there(baseline) else ""
     try:
-        return Task.model_validate(data)
+        task = Task.model_validate(data)
     except ValidationError as problem:
         raise TaskError(
-            f"{folder / 'task.toml'} is no valid task:\n" + sentences(problem),
-            hint="every field is described in docs/reference/task-format.md",
+            "\n  ".join(
+                (f"{folder / 'task.toml'} is no valid task:", *sentences(problem, Task, "task"))
+            ),
+            hint=FIELDS,
         ) from problem
+    _check_roles(task, folder / "task.toml")
+    return task
 
 
-def sentences(problem: ValidationError) -> str:
-    """One line a field: where, what is wrong, and what was given."""
-    lines = []
-    for error in problem.errors(include_url=False, include_context=False):
-        place = ".".join(str(part) for part in error["loc"]) or "task"
-        if error["type"] == "extra_forbidden":
-            fields = tuple(Task.model_fields) if len(error["loc"]) == 1 else ()
-            close = nearest(str(error["loc"][-1]), fields) if fields else ""
-            text = "is no field" + (f", {close}" if close.startswith("did") else "")
-        elif error["type"] == "missing":
-            text = "is missing"
-        else:
-            text = error["msg"].removeprefix("Value error, ")
-            text = text[0].lower() + text[1:]
-            given = error["input"]
-            if isinstance(given, str | int | float | bool):
-                text += f", not {given!r}"
-        lines.append(f"  {place}: {text}")
-    return "\n".join(lines)
+def _check_roles(task: Task, path: Traversable) -> None:
+    """Each device needs the size that numbers are tuned for, named as such.
+
+    Raises:
+        TaskError: a device has workloads and no main one.
+    """
+    for device in dict.fromkeys(one.device for one in task.workloads):
+        here = [one for one in task.workloads if one.device == device]
+        if not any(one.role == "main" for one in here):
+            raise TaskError(
+                f"{path}: no workload for the {device} has the role main",
+                hint='the size that numbers are tuned for has role = "main", the smallest "smoke"',
+            )
 
 
 def _is_there(file: Traversable) -> bool:
@@ -105,7 +108,7 @@ def _toml(path: Traversable) -> dict[str, Any]:
     except toml.TomlError as problem:
         place = f"{path}:{problem.line}:{problem.column}" if problem.line else str(path)
         what = problem.what[:1].lower() + problem.what[1:]
-        raise TaskError(f"{place}: not TOML: {what}") from problem
+        raise TaskError(f"{place}: not TOML: {what}", hint=problem.hint) from problem
 
 
 def _reference(path: Traversable, data: dict[str, Any]) -> dict[str, Any]:
@@ -114,12 +117,12 @@ def _reference(path: Traversable, data: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(given, dict) or set(given) - {"kind", "entry"}:
         raise TaskError("[reference] in task.toml may hold 'kind' and 'entry' only")
     entry = str(given.get("entry", data["entry"]))
+    if not _is_there(path):
+        raise TaskError(
+            f"there is no {path}", hint="a task folder holds task.toml and reference.py"
+        )
     source = source_of(path)
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:
-        line = getattr(problem, "lineno", 0)
-        raise TaskError(f"{path}:{line}: not Python: {problem}") from problem
+    tree = tree_of(source, path)
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     if entry not in functions:
         raise TaskError(

@@ -19,6 +19,7 @@ from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import JudgeJob
 from kernelwright.records.rung import Rung, RungPlan
 from kernelwright.records.sensitivity import policy_of
+from kernelwright.records.task import Task
 from kernelwright.search.rungs import plans_for
 from kernelwright.verbs import base, entrants, sensitivity, setup
 from kernelwright.verbs.compare_answer import CompareAnswer
@@ -55,8 +56,13 @@ class Answer(CompareAnswer):
     """How B does against A."""
 
 
-def run(request: Request, *, observer: object = None) -> Answer:
+def run(request: Request, *, observer: object = None, task: Task | None = None) -> Answer:
     """Build, judge and time both.
+
+    Args:
+        request: which two.
+        observer: unused; both are looked at in one session.
+        task: the task itself, where a face has loaded it already.
 
     Raises:
         UserError: something is wrong or missing that the user can mend.
@@ -66,7 +72,7 @@ def run(request: Request, *, observer: object = None) -> Answer:
     if request.evaluations is not None and not request.tune:
         raise UsageError("--evaluations says how long to tune", hint="add --tune, or leave it out")
     setup.device(settings)
-    match = entrants.match((request.a, request.b), request.task, request.threads, settings)
+    match = entrants.match((request.a, request.b), task or request.task, request.threads, settings)
     executor = setup.executor(match.settings)
     tried = (0, 0)
     try:

@@ -55,12 +55,14 @@ def must_name_a_run(word: str) -> None:
         )
 
 
-def match(words: Sequence[str], task: str | None, threads: int | None, settings: Settings) -> Match:
+def match(
+    words: Sequence[str], task: Task | str | None, threads: int | None, settings: Settings
+) -> Match:
     """What the words name.
 
     Args:
         words: files, sources or runs.
-        task: as the user named it; None: that of the runs.
+        task: as the user named it, or the task itself; None: that of the runs.
         threads: as the user gave them; None: those of the runs, if there are any.
         settings: for what the runs do not decide.
 
@@ -106,10 +108,10 @@ def _file(word: str, task: Task, settings: Settings) -> Entrant:
     return Entrant(found, found.origin or "the source that was given")
 
 
-def _task(named: str | None, runs: Sequence[RunSummary]) -> Task:
+def _task(named: Task | str | None, runs: Sequence[RunSummary]) -> Task:
     if named is None and not runs:
         raise UsageError("what do these files compute?", hint="say it: --task TASK")
-    wanted = setup.task(named) if named is not None else runs[0].task
+    wanted = setup.task(named) if isinstance(named, str) else named or runs[0].task
     for one in runs:
         if content_hash(one.task) == content_hash(wanted):
             continue

@@ -1,5 +1,6 @@
 """One evaluation in the form that others rely on."""
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 from kernelwright.records.candidate import Candidate
@@ -27,6 +28,8 @@ from kernelwright.verbs.rows import (
     SandboxRow,
 )
 
+MOST_RATIOS = 4
+"""Shown where an answer is printed."""
 ONLY_BUILT = "a draft is built and no more: nothing was run, and no result was checked"
 """What a draft that passed says, so that nobody takes it for a right answer."""
 NO_SESSION = "none: what is not built needs none, so no baseline was timed and no control was run"
@@ -61,6 +64,13 @@ class EvaluationAnswer(base.Answer):
     _evaluation: Evaluation
     _candidate: Candidate
     _session: Session | None
+
+    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+        """Also who was judged, and every ratio with its interval."""
+        yield from super().__repr_args__()
+        yield "candidate", self.candidate.id
+        for one in self.comparisons[:MOST_RATIOS]:
+            yield f"over_{one.baseline}", text.ratio(one.ratio, one.low, one.high)
 
     @classmethod
     def of(

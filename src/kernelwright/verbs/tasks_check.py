@@ -5,7 +5,8 @@ finite. Then wrong answers are made from its right ones (zeros, the mean, rows i
 the answer of another seed, a rounded one and others), and the task's own comparison must reject
 each that is really wrong; every input must be able to change an output. What was seen is kept for
 the next run. TASK is a built-in name, a folder with task.toml, a KernelBench file, or
-file.py:callable. Exit code 3: a check failed.
+file.py:callable. Exit code 3: a check failed; 2: the task cannot be read, or its reference does
+not return.
 """
 
 import time
@@ -17,17 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
-from kernelwright.errors import TaskError, UsageError
+from kernelwright.errors import UsageError
 from kernelwright.evaluation.answers import Answers
+from kernelwright.evaluation.cases import check_elements
 from kernelwright.evaluation.oracle_client import Oracle
+from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.evaluation.sensing import sense
 from kernelwright.records.sensitivity import Control, Sensitivity
-from kernelwright.records.task import Case
+from kernelwright.records.task import Case, Task
 from kernelwright.report import text
 from kernelwright.tasks import contract
 from kernelwright.verbs import base, sensitivity, setup
 
 Found = Mapping[str, NDArray[Any]]
+NO_ANSWER = ("raises", "missing", "deadline", "inputs", "entry")
+"""Failures that are an error, not a row of the table: the next workload would tell no more."""
+UNDEFINED = "let the inputs avoid values at which the reference is infinite or undefined"
 
 
 class Request(base.Request):
@@ -44,6 +50,8 @@ class Row(BaseModel):
     workload: str
     ok: bool
     problems: tuple[str, ...]
+    hints: tuple[str, ...] = ()
+    """What to do about them."""
     outputs: dict[str, str]
     """Shape and type of each output."""
     seconds: float
@@ -85,20 +93,28 @@ class Answer(base.Answer):
 
     def notes(self) -> list[str]:
         """What to do about a task that cannot be scored, and whether the next run knows."""
-        hint = self.sensitivity.hint if self.sensitivity else ""
-        kept = f"not kept for the next run: {self._not_kept}" if self._not_kept else ""
-        return list(filter(None, (f"hint: {hint}" if hint else "", kept)))
+        hints = dict.fromkeys(hint for one in self.workloads for hint in one.hints)
+        if self.sensitivity and self.sensitivity.hint:
+            hints[self.sensitivity.hint] = None
+        kept = [f"not kept for the next run: {self._not_kept}"] if self._not_kept else []
+        return [*(f"hint: {hint}" for hint in hints), *kept]
 
 
-def run(request: Request, *, observer: object = None) -> Answer:
+def run(request: Request, *, observer: object = None, task: Task | None = None) -> Answer:
     """Run the reference and the controls.
 
+    Args:
+        request: which task.
+        observer: unused.
+        task: the task itself, where a face has loaded it already.
+
     Raises:
-        TaskError: the task cannot be loaded.
+        TaskError: the task cannot be loaded, a workload asks for nothing, or the reference does
+            not return.
         UsageError: it has no CPU workload.
     """
     settings = request.settings()
-    task = setup.task(request.task)
+    task = task or setup.task(request.task)
     here = [one for one in task.workloads if one.device == "cpu"]
     if not here:
         raise UsageError(f"task {task.name!r} has no CPU workload")
@@ -106,6 +122,7 @@ def run(request: Request, *, observer: object = None) -> Answer:
         oracle.load(task)
         answers = Answers(task, oracle, settings.seed)
         cases = [contract.resolve(task, one) for one in here]
+        check_elements(task, cases)
         rows = [_row(answers, case) for case in cases]
         seen = sense(answers, cases) if all(row.ok for row in rows) else None
     ok = seen is not None and not seen.refused
@@ -117,16 +134,20 @@ def run(request: Request, *, observer: object = None) -> Answer:
 
 def _row(answers: Answers, case: Case) -> Row:
     began = time.monotonic()
+    hint = UNDEFINED
     try:
         # The oracle itself refuses other shapes, types and answers that differ between two runs.
         question = answers.base(case)
         problems = problems_of({one.name: one.truth for one in question.answers})
-    except TaskError as problem:
-        problems = [problem.message]
+    except ReferenceFailure as failure:
+        if failure.kind in NO_ANSWER:
+            raise
+        problems, hint = [failure.reason], failure.hint
     return Row(
         workload=case.workload,
         ok=not problems,
         problems=tuple(problems),
+        hints=(hint,) if problems and hint else (),
         outputs={one.name: f"{list(one.shape)} {one.dtype}" for one in case.outputs},
         seconds=time.monotonic() - began,
     )

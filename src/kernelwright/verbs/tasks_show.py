@@ -38,9 +38,9 @@ class Answer(base.Answer):
         return self.contract if self._alone else _described(self._task, self.contract)
 
 
-def run(request: Request, *, observer: object = None) -> Answer:
-    """Load the task and describe it."""
-    task = setup.task(request.task)
+def run(request: Request, *, observer: object = None, task: Task | None = None) -> Answer:
+    """Load the task, unless a face has done so already, and describe it."""
+    task = task or setup.task(request.task)
     answer = Answer(
         name=task.name,
         summary=task.summary,

@@ -125,9 +125,30 @@ def test_a_division_that_is_unlucky_for_one_value_is_an_expression():
 
 def test_an_unclosed_header_is_named():
     with pytest.raises(HeaderError, match=r"^line 2: the header is not closed"):
-        parse('int x;\n// /// kernelwright\n// strategy = "x"\nint y;\n// ///\n', "cpp")
+        parse('int x;\n// /// kernelwright\n// strategy = "x"\nint y;\n', "cpp")
     with pytest.raises(HeaderError, match=r"^line 1: the header is not closed"):
         parse("// /// kernelwright", "cpp")
+
+
+def test_a_line_of_a_header_that_is_no_comment_is_named():
+    with pytest.raises(HeaderError, match=r"^line 4: a line of the header is not a comment") as one:
+        parse('int x;\n// /// kernelwright\n// strategy = "x"\ntune.A = [1]\n// ///\n', "cpp")
+    assert one.value.hint.endswith("the header opens on line 2")
+
+
+@pytest.mark.parametrize("word", ["kernelwrite", "Kernelwright", "kernelwrigth", "kernel_wright"])
+def test_a_marker_that_is_nearly_ours_is_no_comment(word):
+    with pytest.raises(HeaderError, match=f"^line 2: '{word}' opens no header") as caught:
+        parse(f"int x;\n// /// {word}\n// tune.A = [1, 2]\n// ///\n", "cpp")
+    assert caught.value.hint == "did you mean /// kernelwright?"
+
+
+def test_a_text_without_quotes_is_told_so():
+    with pytest.raises(
+        HeaderError, match="line 2: the header is not TOML: invalid value"
+    ) as caught:
+        parse(header("strategy = fast"), "cpp")
+    assert caught.value.hint.startswith("are quotes missing?")
 
 
 @pytest.mark.parametrize("between", ["", "int x;\n"])

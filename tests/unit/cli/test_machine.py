@@ -1,12 +1,9 @@
 """``doctor``, ``config`` and ``tasks``: what the machine can do, and what there is to do."""
 
 import json
-import os
 import re
 import shutil
 import stat
-import subprocess
-from contextlib import closing
 from importlib import metadata
 
 import pytest
@@ -15,8 +12,8 @@ from kernelwright import plugins, sandbox
 from kernelwright.cli.main import main
 from kernelwright.errors import JudgeError
 from kernelwright.languages.base import Availability
-from kernelwright.store.store import Store, content_hash
-from kernelwright.verbs import isolation, machine, setup
+from kernelwright.verbs import isolation, machine
+from tests import samples
 
 
 def said(capsys, *words):
@@ -283,7 +280,7 @@ def test_types_are_explained_in_the_language_of_the_prototype(capsys):
     ],
 )
 def test_how_exact_follows_the_types(capsys, tmp_path, given, out, words):
-    task(tmp_path / "mine", "return 2 * x")
+    samples.write_task(tmp_path / "mine", "return 2 * x")
     text = (tmp_path / "mine" / "task.toml").read_text()
     first, _, second = text.partition("[[outputs]]")
     text = first.replace("float32", given) + "[[outputs]]" + second.replace("float32", out)
@@ -293,7 +290,7 @@ def test_how_exact_follows_the_types(capsys, tmp_path, given, out, words):
 
 
 def test_how_exact_is_said_for_each_device_where_that_differs(capsys, tmp_path):
-    task(tmp_path / "mine", "return 2 * x")
+    samples.write_task(tmp_path / "mine", "return 2 * x")
     text = (tmp_path / "mine" / "task.toml").read_text().replace('dtype = "float32"', 'dtype = "T"')
     text = text.replace("[axes]", '[types]\nT = "float32"\n[axes]')
     (tmp_path / "mine" / "task.toml").write_text(
@@ -314,83 +311,3 @@ def test_the_mend_for_torch_suits_a_checkout_and_an_installed_package(only, caps
     mend = findings(capsys)[2]["torch"]["mend"]
     assert "scripts/setup --torch in a checkout" in mend
     assert "pip install 'kernelwright[torch]'" in mend
-
-
-def task(folder, body, values=""):
-    folder.mkdir()
-    (folder / "task.toml").write_text(
-        'name = "mine"\nentry = "mine"\n[axes]\nN = "free"\n'
-        f'[[inputs]]\nname = "x"\nshape = ["N"]\ndtype = "float32"\n{values}'
-        '[[outputs]]\nname = "y"\nshape = ["N"]\ndtype = "float32"\n'
-        '[[workloads]]\nname = "small"\ndevice = "cpu"\nrole = "main"\naxes = { N = 64 }\n'
-    )
-    (folder / "reference.py").write_text(f"def mine(xp, x):\n    {body}\n")
-
-
-@pytest.mark.parametrize(
-    ("body", "problem"),
-    [
-        ("return 2 * x", ""),
-        ("return x[:3]", "shape"),
-        ("return xp.astype(x, xp.int32)", "declared is float32"),
-        ("return xp.zeros_like(x)", "the answers of two seeds for output y differ by nothing"),
-        ("return x / xp.zeros_like(x)", "64 elements that are not finite"),
-        ("raise KeyError('weights')", "raised KeyError: 'weights'"),
-        ("import os; os._exit(7)", "code 7"),
-        ("import random; return x * random.random()", "differs between two evaluations"),
-    ],
-)
-def test_tasks_check(capsys, tmp_path, body, problem, installed):
-    task(tmp_path / "mine", body)
-    code, (found,) = said(capsys, "tasks", "check", "mine")
-    (row,) = found["workloads"]
-    assert code == (3 if problem else 0)
-    assert found["ok"] is not bool(problem)
-    seen = found["sensitivity"]
-    assert row["ok"] is (seen is not None)
-    assert problem in " ".join((*row["problems"], seen["reason"] if seen else ""))
-    assert row["outputs"] == {"y": "[64] float32"}
-
-
-def test_tasks_check_shows_every_control_and_keeps_what_it_saw(capsys, tmp_path, installed):
-    task(tmp_path / "mine", "return xp.exp(x)")
-    place = f"{tmp_path}/seen.db"
-    code, (found,) = said(capsys, "tasks", "check", "mine", "--store", place)
-    assert code == 0
-    controls = found["sensitivity"]["workloads"][0]["controls"]
-    assert {"zeros", "mean", "another_seed", "perturbed", "rounded"} <= {
-        one["name"] for one in controls
-    }
-    with closing(Store.open(place)) as store:
-        kept = store.sensitivity(content_hash(setup.task("mine")))
-    assert kept is not None
-    assert kept.model_dump(mode="json") == found["sensitivity"]
-    main(["tasks", "check", "mine", "--store", place])
-    out = capsys.readouterr().out
-    assert "rejected (" in out
-    assert "every wrong answer is rejected" in out
-
-
-def test_tasks_check_works_without_a_store_and_says_so(capsys, tmp_path, installed):
-    task(tmp_path / "mine", "return xp.exp(x)")
-    (tmp_path / "text.db").write_text("this is no database, only text " * 40)
-    assert main(["tasks", "check", "mine", "--store", str(tmp_path / "text.db")]) == 0
-    assert "not kept for the next run: the store" in capsys.readouterr().err
-
-
-def test_tasks_check_says_what_to_change(capsys, tmp_path, installed):
-    task(tmp_path / "mine", "return 1000 + 0.0001 * xp.tanh(x)")
-    assert main(["tasks", "check", "mine"]) == 3
-    out, err = capsys.readouterr()
-    assert "ACCEPTED" in out
-    assert "hint: " in err
-
-
-@pytest.fixture
-def installed():
-    """The oracle is an isolated process: it sees installed packages only."""
-    import sys
-
-    probe = [sys.executable, "-I", "-c", "import kernelwright"]
-    if subprocess.run(probe, capture_output=True, env=dict(os.environ)).returncode:
-        pytest.skip("kernelwright is not installed for isolated processes")

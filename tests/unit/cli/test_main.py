@@ -182,7 +182,12 @@ def test_ctrl_c_in_a_run_says_how_to_go_on(probe, capsys):
         (["xyzzy"], "unknown command 'xyzzy'", "kernelwright --help lists what there is"),
         (["probe", "x", "--levle", "low"], "unknown option '--levle'", "did you mean '--level'?"),
         (["probe"], "missing argument 'WHAT'", "kernelwright probe --help shows how it is used"),
-        (["probe", "x", "--seed", "-1"], "seed: input should be greater than or equal to 0", ""),
+        (["probe", "x", "--seed", "-1"], "seed: must be at least 0, not -1", ""),
+        (
+            ["probe", "x", "--seed", "y"],
+            "invalid value for '--seed': 'y' is not a whole number",
+            "",
+        ),
         (["probe", "x", "--level", "mid"], "invalid value for '--level'", "kernelwright probe"),
     ],
 )

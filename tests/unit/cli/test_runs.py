@@ -152,9 +152,9 @@ def test_a_broken_judge_says_how_to_go_on(folder, capsys, monkeypatch):
         ("--language cuda", "unknown language 'cuda'", "known: cpp"),
         ("--proposer expert", "unknown proposer 'expert'", "did you mean 'experts'?"),
         ("--device cuda", "kernels cannot run on cuda", "--device cpu"),
-        ("--start none.cpp", "no such file: none.cpp", ""),
-        ("--minutes 0", "minutes: input should be greater than 0", ""),
-        ("--target 1", "target: input should be greater than 1", ""),
+        ("--start none.cpp", "no such file: none.cpp", "check the path"),
+        ("--minutes 0", "minutes: must be above 0, not 0", ""),
+        ("--target 1", "target: must be above 1, not 1", ""),
         ("--store {folder}/good.cpp", "the store", "the file holds something else"),
     ],
 )

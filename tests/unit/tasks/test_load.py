@@ -73,18 +73,45 @@ def test_a_folder_or_its_task_toml_is_a_task(folder):
 
 def test_a_slip_of_syntax_names_file_and_line(folder):
     edit(folder, 'entry = "softmax"', "entry = softmax")
-    with pytest.raises(TaskError, match=r"task\.toml:2:\d+: not TOML: invalid value"):
+    with pytest.raises(TaskError, match=r"task\.toml:2:\d+: not TOML: invalid value") as caught:
         load_task(folder, inspector=refuse)
+    assert caught.value.hint.startswith("are quotes missing?")
+
+
+def test_a_reference_that_is_no_python_is_said_once(folder):
+    (folder / "reference.py").write_text("import math\ndef softmax(x)\n    return x\n")
+    with pytest.raises(TaskError, match=r"reference\.py:2: not Python: expected ':'$"):
+        load_task(folder, inspector=refuse)
+
+
+def test_what_a_folder_lacks_is_said(folder):
+    (folder / "reference.py").unlink()
+    with pytest.raises(TaskError, match=r"there is no .*reference\.py") as caught:
+        load_task(folder, inspector=refuse)
+    assert "task.toml and reference.py" in caught.value.hint
+    (folder / "task.toml").write_text("\n")
+    with pytest.raises(TaskError, match=r"task\.toml is empty") as caught:
+        load_task(folder, inspector=refuse)
+    assert "task-format.md" in caught.value.hint
+
+
+def test_every_device_has_a_main_workload(folder):
+    text = (folder / "task.toml").read_text()
+    (folder / "task.toml").write_text(text.replace('role = "main"', 'role = "extra"', 1))
+    with pytest.raises(TaskError, match="no workload for the cpu has the role main") as caught:
+        load_task(folder, inspector=refuse)
+    assert 'role = "main"' in caught.value.hint
 
 
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("k = 4.0", "k = -1.0", "tolerance.k: input should be greater than 0, not -1.0"),
-        ("k = 4.0", "ulps = 0.5", "tolerance.ulps: input should be greater than or equal to 1"),
+        ("k = 4.0", "k = -1.0", "tolerance.k: must be above 0, not -1.0"),
+        ("k = 4.0", "ulps = 0.5", "tolerance.ulps: must be at least 1, not 0.5"),
         ('dtype = "T"', 'dtype = "float33"', "'x' has unknown dtype 'float33'"),
         ('summary = "', 'sumary = "', "sumary: is no field, did you mean 'summary'?"),
-        ('entry = "softmax"', 'entry = "soft max"', "entry: string should match pattern"),
+        ('role = "smoke"', 'rol = "smoke"', "workloads.0.rol: is no field, did you mean 'role'?"),
+        ('entry = "softmax"', 'entry = "soft max"', "entry: must be a name: letters, digits and _"),
     ],
 )
 def test_a_wrong_field_is_one_sentence(folder, old, new, sentence):
@@ -198,7 +225,28 @@ def test_a_callable_without_inputs_is_refused(tmp_path):
     assert caught.value.hint == "did you mean 'same'?"
     with pytest.raises(TaskError, match="no class Model") as caught:
         load_task(path, inspector=refuse)
-    assert caught.value.hint.endswith(":NAME")
+    assert caught.value.hint.endswith("ops.py:same")
+    path.write_text("def same(x):\n    return x\ndef other(x):\n    return x\n")
+    with pytest.raises(TaskError, match="no class Model") as caught:
+        load_task(path, inspector=refuse)
+    assert caught.value.hint.endswith("ops.py:NAME (NAME is one of same, other)")
+    with pytest.raises(TaskError, match="inputs is a ndarray, not a list") as caught:
+        load_task(f"{path}:same", inspector=refuse, inputs=np.ones(3))
+    assert "inputs=[x" in caught.value.hint
+
+
+def test_a_model_without_inputs_is_told_what_it_lacks(tmp_path):
+    path = tmp_path / "kb.py"
+    path.write_text("class Model:\n    def forward(self, x):\n        return x\n")
+    with pytest.raises(TaskError, match="Model has no get_inputs") as caught:
+        load_task(path, inspector=refuse)
+    assert "add get_inputs()" in caught.value.hint
+
+
+def test_a_function_that_was_compiled_is_to_be_called_by_another():
+    with pytest.raises(TaskError, match="'add' has no source file") as caught:
+        load_task(np.add, inspector=refuse, inputs=[np.ones(3), np.ones(3)])
+    assert caught.value.hint.startswith("write a function that calls it")
 
 
 def test_python_that_does_not_parse_names_its_line(tmp_path):

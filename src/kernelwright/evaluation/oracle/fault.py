@@ -4,15 +4,21 @@ A fault is about the user's code; a bug of ours stays an ordinary exception.
 """
 
 import os
+import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 KINDS = (
-    "raises", "count", "shape", "dtype", "nan", "random", "process", "missing_torch", "missing",
-    "unavailable",
+    "raises", "count", "shape", "dtype", "nan", "random", "writes", "process", "missing_torch",
+    "missing", "inputs", "entry", "package", "unavailable",
 )  # fmt: skip
+
+
+MODULE = "kernelwright_reference"
+"""Name of the module that a reference makes."""
 
 
 class Fault(Exception):
@@ -22,17 +28,20 @@ class Fault(Exception):
         kind: one of :data:`KINDS`.
         text: one sentence.
         details: the last lines of the user's traceback.
+        hint: what to do, where the kind alone does not tell.
     """
 
-    def __init__(self, kind: str, text: str, details: str = "") -> None:
+    def __init__(self, kind: str, text: str, details: str = "", hint: str = "") -> None:
         super().__init__(text)
         self.kind = kind
         self.text = text
         self.details = details
+        self.hint = hint
 
     def answer(self) -> dict[str, Any]:
         """The fault as a message."""
-        return {"error": self.text, "kind": self.kind, "details": self.details}
+        known = {"error": self.text, "kind": self.kind, "details": self.details}
+        return known | {"hint": self.hint} if self.hint else known
 
 
 @contextmanager
@@ -55,10 +64,8 @@ def user_code(what: str) -> Iterator[None]:
         raise Fault(kind, f"{what} needs the package {missing!r}", _tail(problem)) from problem
     except (Exception, SystemExit, KeyboardInterrupt) as problem:  # noqa: BLE001 - it is the user's
         text = str(problem).strip().partition("\n")[0][:300]
-        name = type(problem).__name__
-        raise Fault(
-            "raises", f"{what} raised {name}: {text}".rstrip(": "), _tail(problem)
-        ) from None
+        said = f"{_place(problem)}{what} raised {type(problem).__name__}: {text}".rstrip(": ")
+        raise Fault("raises", said, _tail(problem)) from None
     finally:
         if os.getpid() != own:
             os._exit(0)
@@ -75,6 +82,14 @@ def import_torch() -> Any:
     except ModuleNotFoundError as problem:
         raise Fault("missing_torch", "the reference needs torch, which is missing") from problem
     return torch
+
+
+def _place(problem: BaseException) -> str:
+    """The last line of the reference that ran, to begin a sentence with."""
+    path = getattr(sys.modules.get(MODULE), "__file__", None)
+    frames = traceback.extract_tb(problem.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == path]
+    return f"{Path(path).name}:{lines[-1]}: " if path and lines else ""
 
 
 def _tail(problem: BaseException) -> str:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kernelwright.evaluation.oracle.fault import Fault, user_code
 from kernelwright.evaluation.oracle.promotion import Promoted, Serial
+from kernelwright.evaluation.oracle.returned import check_unchanged
 from kernelwright.evaluation.oracle.source import (
     bind,
     drawn,
@@ -48,6 +49,8 @@ class TorchProgram:
         self.module, self.function = load(task.reference)
         self.model: Any = None
         self.states: dict[str, str] = {}
+        self.harmless: set[object] = set()
+        """Shapes at which it was seen to leave its inputs alone."""
         call = self.function
         if task.reference.kind == "kernelbench":
             self.model = build_model(self.module, self.function, 0)
@@ -63,7 +66,7 @@ class TorchProgram:
         """The flat outputs for ``contents``, as :meth:`NumericProgram.evaluate` does it.
 
         Raises:
-            Fault: the reference raises, or returns something that is no tensor.
+            Fault: the reference raises, changes an input, or returns something that is no tensor.
         """
         tensors = {
             item.name: tensor_of(np.array(contents[item.name], order="C")) for item in case.inputs
@@ -81,14 +84,26 @@ class TorchProgram:
             }
         scalars = {one.name: scalar_value(one.dtype, one.value) for one in case.scalars}
         if part == "native":
-            return [array_of(one) for one in self.call(tensors, scalars)]
+            found = [array_of(one) for one in self.call(tensors, scalars)]
+            self._check_unchanged(contents, tensors)
+            return found
         before = torch.get_default_dtype()
         torch.set_default_dtype(wide)
         try:
             with Promoted(wide) if part == "truth" else Serial(wide):
-                return [array_of(one) for one in self.call(tensors, scalars, wide)]
+                found = [array_of(one) for one in self.call(tensors, scalars, wide)]
+            self._check_unchanged(contents, tensors)
+            return found
         finally:
             torch.set_default_dtype(before)
+
+    def _check_unchanged(self, contents: Mapping[str, Array], tensors: Mapping[str, Any]) -> None:
+        """Once for each set of shapes; a model may change its own state, of which it has a copy."""
+        names = [slot.name for slot in self.slots if slot.kind == "tensor"]
+        shapes = tuple(contents[name].shape for name in names)
+        if shapes not in self.harmless:
+            check_unchanged(contents, {name: array_of(tensors[name]) for name in names})
+            self.harmless.add(shapes)
 
     def call(self, tensors: Mapping[str, Any], scalars: Mapping[str, Any], wide: Any = None) -> Any:
         """The tensors that the reference returns, flat.

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from kernelwright.evaluation.arena import numpy_dtype
 from kernelwright.evaluation.oracle.fault import Fault, user_code
+from kernelwright.evaluation.oracle.returned import check_unchanged
 from kernelwright.evaluation.oracle.serial import NarrowArray, SerialArray
 from kernelwright.evaluation.oracle.source import bind, drawn, flatten, load, slots_for
 from kernelwright.evaluation.oracle.widening import widened
@@ -40,6 +41,8 @@ class NumericProgram:
         self.module, self.function = load(task.reference)
         self.prefix = [namespace()] if task.reference.kind == "array" else []
         self.slots = slots_for(task, self.module, self.function)
+        self.harmless: set[object] = set()
+        """Shapes at which it was seen to leave its inputs alone."""
 
     def evaluate(self, part: str, case: Case, contents: Mapping[str, Array]) -> list[Array]:
         """The flat outputs for ``contents``.
@@ -50,7 +53,7 @@ class NumericProgram:
             contents: the inputs by name; never changed.
 
         Raises:
-            Fault: the reference raises, or returns something that is no array.
+            Fault: the reference raises, changes an input, or returns something that is no array.
         """
         wide = np.result_type(numpy_dtype(self.task.accumulate), np.float32)
         tensors = {}
@@ -69,8 +72,52 @@ class NumericProgram:
         # Overflow and 0/0 are part of what is asked; the comparison looks at the results.
         exactly = widened(self.module) if part == "truth" else nullcontext()
         with user_code("the reference"), np.errstate(all="ignore"), exactly:
-            result = self.function(*self.prefix, *bind(self.slots, tensors, scalars))
+            shapes = tuple(item.shape for item in case.inputs)
+            if part != "truth" or shapes in self.harmless:
+                result = self._called(tensors, scalars)
+            else:
+                result = self._watched(tensors, scalars, contents)
+                self.harmless.add(shapes)
         return [_array(value) for _, value in flatten(result)]
+
+    def _called(self, tensors: Mapping[str, Any], scalars: Mapping[str, Any], *locked: str) -> Any:
+        """What the reference returns while it cannot write into some of its inputs."""
+        for name in locked:
+            tensors[name].flags.writeable = False
+        try:
+            return self.function(*self.prefix, *bind(self.slots, tensors, scalars))
+        finally:
+            for name in locked:
+                tensors[name].flags.writeable = True
+
+    def _watched(
+        self,
+        tensors: Mapping[str, Any],
+        scalars: Mapping[str, Any],
+        contents: Mapping[str, Array],
+    ) -> Any:
+        """What the reference returns.
+
+        Raises:
+            Fault: it writes into an input, be it what stands there already.
+        """
+        try:
+            result = self._called(tensors, scalars, *tensors)
+            check_unchanged(contents, tensors)  # compiled code may not have asked
+            return result
+        except ValueError as problem:
+            if not _is_refusal(problem):
+                raise
+        # Compiled code may ask for memory that it could write, and not do so.
+        result = self._called(tensors, scalars)
+        check_unchanged(contents, tensors)
+        for name in tensors:
+            try:
+                self._called(tensors, scalars, name)
+            except ValueError as problem:
+                if _is_refusal(problem) and "buffer source" not in str(problem):
+                    raise Fault("writes", f"the reference writes into its input {name!r}") from None
+        return result
 
     def given(self, seed: int) -> dict[str, Array]:
         """The inputs that the task's own ``get_inputs`` draws, by name.
@@ -83,6 +130,10 @@ class NumericProgram:
             raise Fault("count", f"get_inputs() returned {len(values)} arguments this time")
         pairs = zip(self.slots, values, strict=True)
         return {slot.name: np.asarray(value) for slot, value in pairs if slot.kind == "tensor"}
+
+
+def _is_refusal(problem: ValueError) -> bool:
+    return "read-only" in str(problem)
 
 
 def _array(value: Any) -> Array:

@@ -1,4 +1,4 @@
-"""Checks what the user's reference returned, because everything else trusts it."""
+"""Checks what the user's reference returned and left, because everything else trusts it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -60,6 +60,25 @@ def check_repeatable(case: Case, first: list[Array], second: list[Array]) -> Non
             raise Fault(
                 "random", f"output {item.name!r} differs between two evaluations of the same inputs"
             )
+
+
+def check_unchanged(contents: Mapping[str, Array], left: Mapping[str, Array]) -> None:
+    """Whether a reference left its inputs as they were.
+
+    Args:
+        contents: what it was given.
+        left: what it found there and may have changed, perhaps in a wider type.
+
+    Raises:
+        Fault: one was changed: a candidate and a baseline get theirs in memory that cannot be.
+    """
+    for name, found in left.items():
+        given = contents[name]
+        same = found.shape == given.shape and bool(
+            np.all((found == given) | ((found != found) & (given != given)))  # noqa: PLR0124
+        )
+        if not same:
+            raise Fault("writes", f"the reference writes into its input {name!r}")
 
 
 def family(dtype: np.dtype[Any]) -> str:

@@ -16,11 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from kernelwright.evaluation.oracle.fault import Fault, user_code
+from kernelwright.evaluation.oracle.fault import MODULE, Fault, user_code
 from kernelwright.records.task import Reference, Task
 from kernelwright.tasks.identifier import identifier
-
-MODULE = "kernelwright_reference"
 
 
 def execute(source: str, path: str) -> types.ModuleType:
@@ -42,7 +40,15 @@ def execute(source: str, path: str) -> types.ModuleType:
     sys.modules[MODULE] = module
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     with user_code(f"running {Path(name).name}"):
-        exec(compile(source, name, "exec"), module.__dict__)  # noqa: S102 - its purpose
+        try:
+            exec(compile(source, name, "exec"), module.__dict__)  # noqa: S102 - its purpose
+        except ImportError as problem:
+            if "relative import" not in str(problem):
+                raise
+            raise Fault(
+                "package",
+                f"{Path(name).name} is part of a package: what a library defines is no task",
+            ) from None
     return module
 
 
@@ -53,9 +59,18 @@ def entry_of(module: types.ModuleType, name: str) -> Any:
         Fault: it is missing or cannot be called.
     """
     found = getattr(module, name, None)
-    if not callable(found):
-        raise Fault("missing", f"the reference defines no callable {name!r}")
-    return found
+    if callable(found):
+        return found
+    own = [
+        word
+        for word, one in vars(module).items()
+        if callable(one) and getattr(one, "__module__", MODULE) == MODULE and word != "get_inputs"
+    ]
+    what = f"the reference defines no callable {name!r}"
+    if hasattr(module, name):
+        what = f"{name!r} of the reference is a {type(found).__name__}, which cannot be called"
+    hint = f"its callables: {', '.join(own)}" if own else "define a function of that name"
+    raise Fault("entry", what, hint=hint)
 
 
 def load(reference: Reference) -> tuple[types.ModuleType, Any]:
@@ -86,7 +101,10 @@ def drawn(module: types.ModuleType, seed: int, torch: Any = None) -> list[Any]:
     with user_code("get_inputs()"):
         found = entry_of(module, "get_inputs")()
     if not isinstance(found, list | tuple):
-        raise Fault("dtype", f"get_inputs() returned a {type(found).__name__}, not a list")
+        what = "None" if found is None else f"a {type(found).__name__}"
+        raise Fault("inputs", f"get_inputs() returned {what}, not a list")
+    if any(map(_is_nested, found)) and not any(map(is_array, found)):
+        raise Fault("inputs", "get_inputs() returned a list of plain numbers in place of an array")
     return list(found)
 
 
@@ -198,3 +216,10 @@ def flatten(result: Any, path: str = "") -> list[tuple[str, Any]]:
 def is_array(value: Any) -> bool:
     """Whether a value is a numpy array or a tensor."""
     return hasattr(value, "dtype") and hasattr(value, "shape")
+
+
+def _is_nested(value: Any) -> bool:
+    """Whether a value is a sequence of plain numbers, where an array is meant."""
+    if not isinstance(value, list | tuple) or not value:
+        return False
+    return all(isinstance(one, int | float) or _is_nested(one) for one in value)
