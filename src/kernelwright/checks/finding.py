@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kernelwright.records.outcome import Outcome
+from kernelwright.records.task import Case
 
 
 @dataclass(frozen=True)
@@ -21,3 +22,11 @@ class Rejected(Exception):
     def __init__(self, finding: Finding) -> None:
         super().__init__(finding.reason)
         self.finding = finding
+
+
+def located(finding: Finding, case: Case) -> Finding:
+    """The finding with the case at which it was made in its evidence."""
+    where = {"workload": case.workload, "axes": case.axes}
+    if case.note:
+        where["note"] = case.note
+    return Finding(finding.outcome, finding.reason, {**finding.evidence, **where})

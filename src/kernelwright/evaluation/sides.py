@@ -12,6 +12,7 @@ from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.arena import Array
 from kernelwright.evaluation.clocks import Clocks
 from kernelwright.evaluation.hearing import hear, late
+from kernelwright.evaluation.resemblance import Resemblance
 from kernelwright.evaluation.ring import POISONS, Ring
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.outcome import Outcome
@@ -21,6 +22,8 @@ PARTIAL = 0.25
 """Share of the blocks in which not every slot is called."""
 SPARSE = 0.1
 """Share of the blocks in which few elements change; they are validated, always."""
+MOST_RESEMBLING = 40
+"""Results that are validated because they look like others: some tasks have many alike."""
 DOUBT_SECONDS = 5.0
 """How long blocks are repeated when the clocks of a few disagree."""
 Note = Callable[[Case, Answer, Compared], None]
@@ -145,6 +148,8 @@ class CandidateSide(RingSide):
         self._dice = random.Random(answers.seed("inspect", self.secret))
         self._surely = set(self._dice.sample(range(blocks), min(least, blocks)))
         self.inspected = 0
+        self._resemblance = Resemblance(self._dice.random())
+        self._resembling = 0
 
     def after(self) -> None:
         """Look at every slot for trespass, and at one output of a chosen block."""
@@ -155,6 +160,10 @@ class CandidateSide(RingSide):
         for one in self.order:
             if self.ring.seems_untouched(one, self._dice.random()):
                 slot, chosen = one, True
+        alike = self._resemblance.look(self.ring, self.order)
+        if alike is not None and self._resembling < MOST_RESEMBLING:
+            self._resembling += 1
+            slot, chosen = alike, True
         # Taken at once: what is written from now on was not done in the measured time.
         outputs = self._snapshot(slot) if chosen else {}
         for one in range(self.ring.slots):

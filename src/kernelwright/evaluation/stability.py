@@ -11,6 +11,7 @@ from collections.abc import Callable
 from kernelwright.checks.finding import Finding
 from kernelwright.evaluation.cases import Cases
 from kernelwright.evaluation.ring import POISONS, Ring, Rings
+from kernelwright.evaluation.rows import in_a_row
 from kernelwright.evaluation.trial import WRONG, Trial
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Case
@@ -67,6 +68,7 @@ def afterwards(trial: Trial, case: Case, ring: Ring) -> None:
         trial.allow(AFTER_SECONDS)
         blame = _by_state if name in trial.stable else _blame(kind)
         trial.correct(question, ring=ring, blame=blame)
+        in_a_row(trial, question, ring, blame)
 
 
 def _timed_kinds(trial: Trial, case: Case) -> list[str]:
@@ -85,6 +87,8 @@ def _hostile(trial: Trial, case: Case, kind: str, rings: Rings, pattern: int | N
     with trial.where_defined(name):
         question, ring = trial.answers.hostile(case, kind), rings(case, sealed=True)
         trial.correct(question, ring=ring, blame=_blame(kind), pattern=pattern)
+        if name not in trial.stable:
+            in_a_row(trial, question, ring, _blame(kind))
         trial.stable.add(name)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from kernelwright.checks.answer import Answer
 from kernelwright.checks.correctness import Compared
-from kernelwright.checks.finding import Finding, Rejected
+from kernelwright.checks.finding import Finding, Rejected, located
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.arena import Array
 from kernelwright.evaluation.crashes import by_access, cause
@@ -181,7 +181,7 @@ class Trial:
             found = rejection.finding
             if own.inputs.sealed and by_access(found):
                 found = cause(self, question) or found
-            raise Rejected(_at(found, question.case)) from None
+            raise Rejected(located(found, question.case)) from None
         finally:
             if ring is None:
                 self.discard(own)
@@ -228,10 +228,3 @@ def _key(name: str, output: Array) -> tuple[str, bytes] | None:
     if not 0 < output.nbytes <= REMEMBERED_BYTES:
         return None
     return name, hashlib.blake2b(np.ascontiguousarray(output).tobytes(), digest_size=16).digest()
-
-
-def _at(finding: Finding, case: Case) -> Finding:
-    where = {"workload": case.workload, "axes": case.axes}
-    if case.note:
-        where["note"] = case.note
-    return Finding(finding.outcome, finding.reason, {**finding.evidence, **where})
