@@ -42,6 +42,16 @@ class Trial:
             raise Rejected(blame(Finding(self.outcome, "off by 9")))
 
 
+@pytest.fixture(autouse=True)
+def rows(monkeypatch):
+    """Questions that were asked in a row, with the ring."""
+    asked = []
+    monkeypatch.setattr(
+        stability, "in_a_row", lambda trial, question, ring, blame: asked.append((question, ring))
+    )
+    return asked
+
+
 LARGE = CASE.model_copy(update={"workload": "main"})
 BOUNDED = LARGE.model_copy(
     update={
@@ -64,10 +74,11 @@ def test_outliers_come_first_at_the_timed_size_and_the_secret_orders_the_rest(mo
     assert set(orders[0]) == set(hostile.kinds(LARGE)) - set(hostile.NON_FINITE)
 
 
-def test_one_question_is_asked_after_the_timed_calls_in_their_buffers():
+def test_one_question_is_asked_after_the_timed_calls_in_their_buffers(rows):
     trial = Trial()
     stability.afterwards(trial, LARGE, "the timed ring")
     assert trial.asked == [("main", hostile.OUTLIERS, "the timed ring", None)]
+    assert rows == [(("main", hostile.OUTLIERS), "the timed ring")]
     assert trial.name == "after main"
     assert trial.allowed == stability.AFTER_SECONDS
     bounded = Trial()
@@ -98,3 +109,9 @@ def test_state_is_blamed_only_where_the_same_question_was_answered_right_before(
         stability.afterwards(Trial(outcome=Outcome.WRONG_VALUES), LARGE, None)
     assert rejected.value.finding.outcome is Outcome.NUMERICALLY_UNSTABLE
     assert "had been timed" not in rejected.value.finding.reason
+
+
+def test_every_question_is_asked_in_a_row_once(rows):
+    trial = Trial()
+    kinds = timed(trial, LARGE)
+    assert [kind for (_, kind), _ in rows] == kinds
