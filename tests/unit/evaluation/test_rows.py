@@ -1,4 +1,4 @@
-"""A question in a row of calls: the last one's output is compared, in the buffers that were given."""
+"""A question in a row of calls: what the last one leaves is compared."""
 
 from __future__ import annotations
 
