@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 
 from kernelwright.checks.finding import Finding, Rejected, located
-from kernelwright.evaluation.hearing import hear
+from kernelwright.evaluation.hearing import hear, late
 from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.ring import POISONS, Ring
 from kernelwright.evaluation.trial import Trial
@@ -44,6 +44,8 @@ def in_a_row(
             trial.answers, question, item.name, got, trial.task.tolerance, ring.poisons[last]
         )
         if finding := heard.compared.finding:
+            if deferred := late(heard, ring.output(last, item.name), trial.task.tolerance):
+                raise Rejected(located(deferred, case))
             reason = f"right alone, but not in a row of {len(order)} calls: {finding.reason}"
             told = blame(Finding(finding.outcome, reason, finding.evidence))
             raise Rejected(located(told, case))
