@@ -180,7 +180,8 @@ def test_edges_are_seen_at_the_full_rung(court):
 
 
 def test_a_race_is_seen_by_repeating(court):
-    text = f"static int calls = 0; {RIGHT} if (M == 7 && ++calls >= 60 && calls % 10 == 0) q[0] += 1;"
+    wrong = "M == 7 && ++calls >= 60 && calls % 10 == 0"
+    text = f"static int calls = 0; {RIGHT} if ({wrong}) q[0] += 1;"
     found = court.judge(body(text), judging.FULL)
     assert found.outcome is Outcome.NONDETERMINISTIC
 
