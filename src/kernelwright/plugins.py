@@ -153,12 +153,20 @@ def _missing(problem: BaseException) -> str:
     return "" if missing == "kernelwright" else missing
 
 
-def nearest(wrong: str, known: tuple[str, ...] | list[str]) -> str:
-    """A hint that names what was probably meant, or all there is when nothing is close."""
+def nearest(
+    wrong: str, known: tuple[str, ...] | list[str], none: str = "none are installed"
+) -> str:
+    """A hint that names what was probably meant, or all there is when nothing is close.
+
+    Args:
+        wrong: what was asked for.
+        known: what there is.
+        none: what is said where there is nothing.
+    """
     close = difflib.get_close_matches(wrong, known, n=1, cutoff=0.6)
     if close:
         return f"did you mean {close[0]!r}?"
-    return f"known: {', '.join(known)}" if known else "none are installed"
+    return f"known: {', '.join(known)}" if known else none
 
 
 def _broken(point: EntryPoint, problem: BaseException) -> PrerequisiteError:

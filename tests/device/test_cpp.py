@@ -459,3 +459,10 @@ def test_what_cannot_be_parsed_is_no_other_signature(cpp):
     found = build(cpp, 'extern "C" int scale(const float* x { return 0; }', prototype=PROTOTYPE)
     assert found.outcome is Outcome.BUILD_ERROR
     assert "expected" in found.reason
+
+
+def test_an_entry_marked_noexcept_is_told_to_leave_it(cpp):
+    source = 'extern "C" int scale(const float*, float*, long) noexcept { return 0; }'
+    found = build(cpp, source, prototype=PROTOTYPE)
+    assert found.outcome is Outcome.SIGNATURE_ERROR, found.build.log
+    assert "noexcept" in found.reason

@@ -50,7 +50,7 @@ def parse(source: str, language: str) -> Header:
         if key not in _KEYS:
             block.fail(key, f"unknown key {key!r}", nearest(key, _KEYS))
     strategy = table.get("strategy", "")
-    if not isinstance(strategy, str):
+    if not isinstance(strategy, str) or not " ".join(strategy.split()).isprintable():
         block.fail("strategy", "strategy is one line of text")
     lists = {key: _words(block, key, table[key]) for key in _LISTS if key in table}
     for rule in lists.get("where", ()):

@@ -19,6 +19,8 @@ SHARE = 0.02
 """What the verifier may see of a block beyond what the worker claims: waking up and reporting."""
 IDLE_US = 300.0
 """Processor time that a worker may use while it waits for the word to begin a block."""
+IDLE_FREE_US = 20.0
+"""Of that, what costs nothing; more is charged to the block, for which it may have worked."""
 LATE_US = 500.0
 LATE_CALL_US = 25.0
 LATE_SHARE = 0.05
@@ -58,8 +60,9 @@ class Clocks:
     def add(self, ran: Ran, call_slack_us: float = 0.0) -> float:
         """A block ended; mean microseconds a call that can be believed of its worker.
 
-        Its own, unless the verifier saw more than asking and reporting explain: a worker that
-        lies in some of its blocks is honest in the others, and no quantile of them shows it.
+        Its own, unless the verifier saw more than asking and reporting explain, with what it
+        worked before the word and too late after the report: a worker that lies in some of its
+        blocks is honest in the others, and no quantile of them shows it.
 
         Args:
             ran: what was seen.
@@ -71,13 +74,15 @@ class Clocks:
         self.wall.append(wall / calls)
         self.cpu.append(ran.cpu_ns / calls / 1e3)
         self.idle.append(ran.idle_ns / 1e3)
+        beside = max(self.idle[-1] - IDLE_FREE_US, 0.0)
         if ran.earlier_ns and self._may_us:
             self.late.append(ran.earlier_ns / 1e3 - self._may_us)
+            beside += max(self.late[-1], 0.0)
         each = LATE_CALL_US + call_slack_us
         self._may_us = self.cores * ((1 + LATE_SHARE) * claimed + LATE_US + each * calls)
         self.excess.append(wall - claimed)
         self.allowed.append(SLACK_US + call_slack_us * calls + SHARE * claimed)
-        return max(claimed, wall - self.allowed[-1]) / calls
+        return (max(claimed, wall - self.allowed[-1]) + beside) / calls
 
     def medians(self) -> dict[str, float]:
         """By each clock; ``idle`` is by block."""

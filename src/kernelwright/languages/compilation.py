@@ -25,7 +25,10 @@ CONTRACT, REPORT = "contract.h", "report.txt"
 _LOG_CAP = (64 << 10) - 256
 _REPORT_CAP = 256 << 10
 _PROCESSES = 64
-_CONFLICT = re.compile(r"conflicting (declaration of C function|types for)|ambiguating new decl")
+_CONFLICT = re.compile(
+    r"conflicting (declaration of C function|types for)|ambiguating new decl"
+    r"|different exception specifier|exception specification in declaration"
+)
 
 
 @dataclass(frozen=True)
@@ -178,6 +181,8 @@ def _verdict(
         # What cannot be parsed disagrees with the contract too, later.
         if _CONFLICT.search(reason) and CONTRACT in log:
             said = f"the entry's arguments differ from the contract: {reason}"
+            if "exception specif" in reason:
+                said = f"the entry must not be marked noexcept: {reason}"
             return Outcome.SIGNATURE_ERROR, said, ()
         return Outcome.BUILD_ERROR, reason, ()
     try:

@@ -3,9 +3,11 @@
 import re
 from pathlib import Path
 
-_CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[^\S\n\t ]|[\x00-\x08\x0e-\x1f\x7f]")
+_CONTROL = re.compile(
+    r"\x1b\[[0-9;]*[A-Za-z]|[^\S\n\t ]|[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+)
 _TEMPORARY = re.compile(r"\./(?:cc\w{6}|kernel-\w+)\.(\w+)\b")
-_ERROR = re.compile(r"^(?:(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? )?"
+_ERROR = re.compile(r"^(?:(?P<file>[^\s:][^:\n]*):(?:(?P<line>\d+):(?:\d+:)?)? )?"
                     r"(?:[\w+/.-]+: )?(?:fatal )?error: (?P<what>.+)$", re.MULTILINE)  # fmt: skip
 _LINKER = re.compile(r"(undefined reference to .+|cannot find -l[^\s:]+)")
 _VECTORISED = re.compile(

@@ -41,7 +41,10 @@ class PythonCallable:
         tree = tree_of(source, path)
         names = defined(tree)
         if name not in names:
-            raise TaskError(f"{path} defines no {name!r}", hint=nearest(name, tuple(names)))
+            raise TaskError(
+                f"{path} defines no {name!r}",
+                hint=nearest(name, tuple(names), "it defines no function"),
+            )
         if inputs is None and "get_inputs" not in names:
             raise TaskError(
                 f"{name!r} has no example inputs",

@@ -43,7 +43,7 @@ _SINGLE = (0, 1, 2, 7, 15, 17, 31, 65, 127, 257, 1023, 1025)
 
 
 def edge_cases(task: Task, device: Device) -> list[Case]:
-    """At most a dozen small cases: sizes 0, 1, beside tiles and prime; odd storage; gaps.
+    """At most a dozen small cases: sizes 0, 1, beside tiles and prime; odd storage; gaps; scalars.
 
     Storage that is aligned to an element only is tried on the CPU: on a GPU the contract promises
     alignment, and a vector load needs it.
@@ -54,8 +54,10 @@ def edge_cases(task: Task, device: Device) -> list[Case]:
     """
     smoke, main = workload(task, device, "smoke"), workload(task, device)
     free = [name for name, kind in task.axes.items() if kind == "free"]
-    if smoke is None or main is None or not free:
+    if smoke is None or main is None:
         return []
+    if not free:
+        return _other_scalars(resolve(task, smoke))
     cases = []
     for sizes in _sizes(len(free)):
         axes = main.axes | _fixed(task, smoke) | dict(zip(reversed(free), sizes, strict=False))
@@ -78,7 +80,27 @@ def edge_cases(task: Task, device: Device) -> list[Case]:
         )
     if ordinary is not None and any(one.strided for one in (*ordinary.inputs, *ordinary.outputs)):
         variants.append(_with_gaps(ordinary))
+    variants += _other_scalars(ordinary or resolve(task, smoke))
     return cases[: MAX_CASES - len(variants)] + variants
+
+
+def _other_scalars(case: Case) -> list[Case]:
+    """One case more for each number that is passed, with another value of it.
+
+    Not for whole numbers: they may stand for sizes.
+    """
+    found = []
+    for one in case.scalars:
+        if one.dtype != "bool" and "float" not in one.dtype:
+            continue
+        value = not one.value if one.dtype == "bool" else 2 * float(one.value) + 1
+        scalars = tuple(
+            each.model_copy(update={"value": value}) if each is one else each
+            for each in case.scalars
+        )
+        update = {"scalars": scalars, "workload": f"edge-{one.name}"}
+        found.append(case.model_copy(update={**update, "note": f"edge {one.name}={value:g}"}))
+    return found
 
 
 def hidden_cases(task: Task, device: Device, seed: int) -> list[Case]:

@@ -126,7 +126,8 @@ def _reference(path: Traversable, data: dict[str, Any]) -> dict[str, Any]:
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     if entry not in functions:
         raise TaskError(
-            f"{path} defines no function {entry!r}", hint=nearest(entry, tuple(functions))
+            f"{path} defines no function {entry!r}",
+            hint=nearest(entry, tuple(functions), f"write it: def {entry}(xp, ...)"),
         )
     return {
         "kind": given.get("kind", _kind(functions[entry], tree)),

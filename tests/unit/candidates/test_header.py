@@ -85,6 +85,7 @@ def test_unicode_is_kept_and_a_strategy_is_one_line():
         ('stratgy = "x"', "line 3: unknown key 'stratgy'", "did you mean 'strategy'?"),
         ("strategy = x", "line 3: the header is not TOML", ""),
         ("strategy = 3", "line 3: strategy is one line of text", ""),
+        ('strategy = "a\\u001b[2Jb"', "line 3: strategy is one line of text", ""),
         ("tune = 3", "line 3: tune is a table", "tune.NAME"),
         ("tune.A = []", "line 3: tunable 'A' has 0 values", ""),
         ('tune.A = [1, "x"]', "line 3: tunable 'A' mixes types", ""),

@@ -236,3 +236,8 @@ def test_a_pass_says_how_near_it_was_and_where():
     assert found.finding is None
     assert 0.4 < found.share < 0.6
     assert found.tile == (3 * 4096, 4 * 4096)
+
+
+def test_only_whole_numbers_must_be_met_exactly():
+    halves = np.arange(-50.0, 50.0) / 2
+    assert not make_answer("y", halves.copy(), F32, (halves,)).reproduced

@@ -12,6 +12,7 @@ import pytest
 from pydantic import Field
 
 from kernelwright import errors
+from kernelwright.__main__ import main as first_step
 from kernelwright.cli import main as cli
 from kernelwright.verbs import base, table
 
@@ -273,3 +274,15 @@ def test_a_reader_who_leaves_is_no_error(tmp_path):
     )
     assert done.stderr == ""
     assert (tmp_path / "code").read_text() == "0\n"
+
+
+def test_ctrl_c_while_the_command_line_is_imported_is_answered(monkeypatch, capsys):
+    class Interrupting:
+        def find_spec(self, name, path=None, target=None):
+            if name == "kernelwright.cli.main":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "kernelwright.cli.main")
+    monkeypatch.setattr(sys, "meta_path", [Interrupting(), *sys.meta_path])
+    assert first_step() == 130
+    assert capsys.readouterr().err == "interrupted: nothing was begun\n"

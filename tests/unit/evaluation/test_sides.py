@@ -163,3 +163,14 @@ def test_a_candidate_is_charged_with_what_was_seen_and_a_rival_of_ours_is_believ
     mine = CandidateSide(ours.worker, ours.ring, ours.base, 1, lambda: None, 1.0)
     assert ours.block() == 1000.0
     assert mine.block() > 9000.0
+
+
+def test_what_was_worked_before_the_word_and_after_the_report_is_charged_to_the_block():
+    clocks = Clocks(cores=1)
+    ran = Ran((1000,) * 5, 6000, idle_ns=15_000)
+    assert clocks.add(ran) == pytest.approx(1.0)
+    early = Ran((1000,) * 5, 6000, idle_ns=120_000)
+    assert clocks.add(early) == pytest.approx((5 + 100) / 5)
+    allowed_us = clocks._may_us
+    late = Ran((1000,) * 5, 6000, earlier_ns=int(1000 * (allowed_us + 50)))
+    assert clocks.add(late) == pytest.approx((5 + 50) / 5)

@@ -37,6 +37,7 @@ def test_private_paths_and_colours_go():
         ("virtual memory exhausted: Cannot allocate memory\n", "the compiler ran out of memory"),
         ("kernel.cpp:1:1: internal compiler error: Segmentation fault\n", "the compiler crashed"),
         ("g++: fatal error: Killed signal terminated program cc1plus\n", "the compiler was killed"),
+        ("<command-line>: error: expected ')' before 'x'\n  3 |\n", "expected ')' before 'x'"),
         ("", "the compiler failed without a word"),
         ("something\nodd\n", "odd"),
     ],
@@ -68,3 +69,7 @@ def test_remarks_are_told_from_messages():
     rest, remarks = compiler_log.split_remarks(text)
     assert rest == "kernel.cpp:2:1: warning: odd\n"
     assert remarks == "kernel.cpp:1:1: remark: vectorized loop\n"
+
+
+def test_what_turns_a_line_around_is_taken_out():
+    assert compiler_log.clean("a\u202eb\u2066c\x9b", FOLDER) == "abc"

@@ -50,6 +50,17 @@ def test_a_task_without_free_axes_has_none():
     assert edges.edge_cases(none, "cpu") == []
 
 
+def test_every_number_that_is_passed_has_another_value_once():
+    task = task_of("linear_relu_div")
+    (scalar,) = task.scalars
+    closed = task.model_copy(update={"axes": dict.fromkeys(task.axes, "fixed")})
+    for cases in (edges.edge_cases(task, "cpu"), edges.edge_cases(closed, "cpu")):
+        (other,) = (one for one in cases if one.scalars[0].value != scalar.value)
+        assert other.note == f"edge {scalar.name}={2 * scalar.value + 1:g}"
+    whole = scalar.model_copy(update={"dtype": "int64", "value": 3})
+    assert edges.edge_cases(closed.model_copy(update={"scalars": (whole,)}), "cpu") == []
+
+
 def test_declared_strides_are_tried():
     task = task_of("softmax")
     x = Tensor(name="x", dtype="T", shape=("M", "N"), strided=True)

@@ -171,3 +171,12 @@ def test_given_tensors_keep_to_their_own_values():
         assert views["p"].min() >= 1
         assert views["p"].max() <= 2
         assert np.array_equal(views["i"], np.arange(50))
+
+
+def test_large_values_of_a_bounded_input_lie_near_its_ends_and_are_many():
+    item = Shaped(name="u", shape=(4000,), dtype="float32", values=BOUNDED)
+    views = harmed(case_of(item, item_of()), "large")
+    share = (views["u"] + 0.5) / 2.5
+    assert ((share <= hostile.NEAR_END) | (share >= 1 - hostile.NEAR_END)).all()
+    assert len(np.unique(views["u"])) > 1000
+    assert {-0.5, 2.0} <= set(views["u"].tolist())
