@@ -45,4 +45,4 @@ def test_the_core_needs_no_framework_and_the_command_is_there(wheel):
     assert "numpy" in core
     assert core.isdisjoint({"torch", "triton", "ray"})
     entry = next(text for name, text in about.items() if name.endswith("entry_points.txt"))
-    assert "kernelwright = kernelwright.cli.main:main" in entry
+    assert "kernelwright = kernelwright.__main__:main" in entry
