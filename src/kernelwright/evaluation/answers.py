@@ -9,6 +9,7 @@ that: its question is asked again, with the honest errors of its very contents a
 import contextlib
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from kernelwright.evaluation.question import Make, Question
 from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.records.task import Case, Shaped, Task
 from kernelwright.tasks import hostile, inputs
+from kernelwright.tasks.draws import Draw
 from kernelwright.tasks.fresh import Fresh
 
 MORE_DRAWS = 7
@@ -65,7 +67,10 @@ class Answers:
         def contents(seed: int) -> dict[str, Array]:
             base = self.base(case).contents
             views = {name: one.copy() for name, one in base.items()}
-            Fresh(case, base, seed).touch(views, np.random.default_rng(seed))
+            fresh = Fresh(case, base, seed)
+            fresh.touch(views, np.random.default_rng(seed))
+            if not set(views) - set(fresh.fixed()):
+                return self.draw(case, seed)  # of codes alone: a whole other draw
             return views
 
         noted = case.model_copy(update={"note": "nearly the inputs of the call before"})
@@ -156,6 +161,11 @@ class Answers:
         else:
             inputs.draw(case, seed, views)
         return views
+
+    def drawer(self, case: Case) -> Draw | None:
+        """Draws inputs of ``case`` by the task's own code; None where that draws none of them."""
+        given = any(item.values.kind == "given" for item in case.inputs)
+        return partial(self.draw, case) if given else None
 
     def answer(self, case: Case, contents: Mapping[str, Array], *, known: str = "") -> list[Answer]:
         """The right outputs for ``contents``, in the order of the task.

@@ -58,7 +58,7 @@ def _remembered(finding: Finding) -> Finding:
     """Wrong on nearly the inputs on which it was right a call before."""
     if finding.outcome not in WRONG:
         return finding
-    reason = f"right, and wrong when few inputs had changed: {finding.reason}"
+    reason = f"right, and wrong when inputs had changed: {finding.reason}"
     return Finding(Outcome.STALE_OR_CACHED_OUTPUT, reason, finding.evidence)
 
 

@@ -9,7 +9,7 @@ are then multiplied by factors taken from a pool at a secret place. Values aroun
 factors, with signs. Tensors drawn by the task's own code keep their places, for they may have a
 structure: zeros stay zeros and values stay within their range, so a triangle stays a triangle and
 a probability one. Those that hold codes rather than quantities (integers, or floats with few
-different values) are left as they are.
+different values) are not changed by hand: whole other draws of them take their place.
 """
 
 from collections.abc import Mapping
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.records.task import Case, Shaped
+from kernelwright.tasks.draws import Draw, Draws
 
 Array = NDArray[Any]
 CHUNK = 1 << 16
@@ -50,9 +51,12 @@ class Fresh:
         case: whose inputs.
         base: what they are made from, by name; distributed as the task declares.
         seed: of the pools.
+        draw: the task's own code, for inputs that are not changed by hand; None: they stay.
     """
 
-    def __init__(self, case: Case, base: Mapping[str, Array], seed: int) -> None:
+    def __init__(
+        self, case: Case, base: Mapping[str, Array], seed: int, draw: Draw | None = None
+    ) -> None:
         self._items = {item.name: item for item in case.inputs}
         self._base = {name: np.ascontiguousarray(base[name]) for name in self._items}
         self._pools: dict[str, Array] = {}
@@ -68,9 +72,11 @@ class Fresh:
             for name, item in self._items.items()
             if item.values.kind in ("uniform", "given") and self._ways[name] in FACTORS
         }
+        names = self.fixed()
+        self._draws = Draws(draw, names, self._base) if draw and names else None
 
     def fixed(self) -> tuple[str, ...]:
-        """Inputs whose contents never change."""
+        """Inputs whose contents are not changed by hand."""
         return tuple(name for name, way in self._ways.items() if way == "fixed")
 
     def write(self, views: Mapping[str, Array], random: np.random.Generator) -> None:
@@ -80,10 +86,11 @@ class Fresh:
             views: the tensors by name; may be strided.
             random: a secret stream; the same stream gives the same contents.
         """
+        others = self._draws.next(random) if self._draws else self._base
         for name, view in views.items():
             item, base, way = self._items[name], self._base[name], self._ways[name]
             if way == "fixed":
-                view[...] = base
+                view[...] = others[name]
             elif way == "whole" and base.size < SMALL:
                 view[...] = _drawn(item, base, random)
             else:
