@@ -109,6 +109,9 @@ class Answers:
     def again(self, question: Question) -> Question:
         """The same question with all that is known of honest errors on its kind of contents.
 
+        Those on ordinary contents count too: on values that are nearly alike, honest evaluations
+        round alike, and another honest order of operations does not.
+
         Asked before a candidate is rejected for missing by little; whoever is asked the same
         question later is held to the same.
         """
@@ -116,6 +119,7 @@ class Answers:
             return question
         own = self.answer(question.case, question.contents)
         known = HonestErrors.of(own).joined(self._several(question, question.make))
+        known = known.joined(self._errors.get(question.case.workload, HonestErrors({})))
         found = question.held_to(known)
         if question.key in self._questions:
             self._questions[question.key] = found
