@@ -62,7 +62,10 @@ class Answers:
         return self._once(case.workload, case, lambda seed: self.draw(case, seed), case.workload)
 
     def touched(self, case: Case) -> Question:
-        """The session's question that differs little from the one before on that workload."""
+        """The session's question that follows the one before on that workload.
+
+        It differs little from it, unless all inputs are codes: those are drawn again as a whole.
+        """
 
         def contents(seed: int) -> dict[str, Array]:
             base = self.base(case).contents
@@ -73,7 +76,7 @@ class Answers:
                 return self.draw(case, seed)  # of codes alone: a whole other draw
             return views
 
-        noted = case.model_copy(update={"note": "nearly the inputs of the call before"})
+        noted = case.model_copy(update={"note": "inputs changed since the call before"})
         return self._once(f"{case.workload}|touched", noted, contents)
 
     def shape(self, case: Case) -> Question:

@@ -55,7 +55,7 @@ def _declared_one(trial: Trial, case: Case, rings: Rings) -> None:
 
 
 def _remembered(finding: Finding) -> Finding:
-    """Wrong on nearly the inputs on which it was right a call before."""
+    """Wrong once inputs had changed, on which it was right a call before."""
     if finding.outcome not in WRONG:
         return finding
     reason = f"right, and wrong when inputs had changed: {finding.reason}"
