@@ -99,7 +99,7 @@ PLANTED = {
     ),
     "a rare race": (
         "matvec", "baseline", "return 0;",
-        "static int calls = 0; if (M == 13 && ++calls == 30) y[0] += 1;\n  return 0;",
+        "static int calls = 0; if (M == 13 && ++calls == 68) y[0] += 1;\n  return 0;",
         "repeats", Outcome.NONDETERMINISTIC,
     ),
     "a second pass that forgets the first": (

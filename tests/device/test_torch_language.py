@@ -301,7 +301,11 @@ time.sleep(0.002)
 spent = sys._getframe(1).f_locals.get("spent")
 if spent: spent[:] = [1] * len(spent)
 """
-    fails(bar.judge(blend(text)), Outcome.CLOCK_DISAGREEMENT)
+    found = bar.judge(blend(text))
+    if found.outcome is Outcome.PASSED:  # a block of one call holds nothing to write down smaller
+        assert found.measurements[0].time_us.median > 2000
+    else:
+        fails(found, Outcome.CLOCK_DISAGREEMENT)
 
 
 # --- work that is left for later ---------------------------------------------------------------
@@ -580,7 +584,7 @@ class ModelNew(nn.Module):
     "pooled_scale": """
 class ModelNew(nn.Module):
     def forward(self, x, scale, mode):
-        assert mode == "mean" and scale == 1.5
+        assert mode == "mean"
         return torch.sigmoid_(x.sum(dim=1).mul_(scale / x.shape[1]))
 """,
 }

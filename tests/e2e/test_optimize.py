@@ -16,6 +16,7 @@ FIELDS = {
     "best",
     "leading",
     "counts",
+    "rejected",
     "spent",
     "files",
     "policy",

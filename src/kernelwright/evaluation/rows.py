@@ -8,15 +8,22 @@ from kernelwright.evaluation.hearing import hear, late
 from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.ring import POISONS, Ring
 from kernelwright.evaluation.trial import Trial
+from kernelwright.records.outcome import Outcome
 
 MOST = 5
 """Calls of a row: as many as a block has at most."""
+AGAIN = 3
+"""Rows after a wrong one, which tell what is always wrong from what is wrong now and then."""
 
 
 def in_a_row(
     trial: Trial, question: Question, ring: Ring, blame: Callable[[Finding], Finding]
 ) -> None:
-    """Call several times at once on the same contents, and compare what the last call left.
+    """Call several times at once on contents that were answered right alone.
+
+    What the last call of the row left is compared. Where it is wrong, the same is asked again, to
+    name what is wrong: a state that has gone bad, a fault that is there now and then, or a kernel
+    that is careful only where it is called alone.
 
     Args:
         trial: of the candidate.
@@ -27,25 +34,54 @@ def in_a_row(
     Raises:
         Rejected: with the reason.
     """
-    case, number = question.case, len(trial.checks) + len(trial.stable)
-    dice = random.Random(trial.answers.seed("in a row", case.workload, number))
+    number = len(trial.checks) + len(trial.stable)
+    dice = random.Random(trial.answers.seed("in a row", question.case.workload, number))
     order = [dice.randrange(ring.slots) for _ in range(dice.randint(2, MOST))]
     ring.inputs.fill(question.contents)
     trial.bind(ring)
+    pattern = POISONS[number % 2]
+    wrong = _asked(trial, question, ring, order, pattern)
+    if wrong is None:
+        return
+    if wrong.outcome is not Outcome.DEFERRED_WORK:
+        wrong = _named(trial, question, ring, order, wrong, blame)
+    raise Rejected(located(wrong, question.case))
+
+
+def _asked(
+    trial: Trial, question: Question, ring: Ring, order: list[int], pattern: int
+) -> Finding | None:
+    """What is wrong with the outputs of the last call of ``order``; None: nothing."""
     for slot in set(order):
-        ring.poison(slot, POISONS[number % 2])
+        ring.poison(slot, pattern)
     trial.worker.run(order, trial.deadline)
     last = order[-1]
     if found := ring.trespass(last) or trial.worker.left_behind():
-        raise Rejected(located(found, case))
-    for item in case.outputs if question.fair else ():
+        raise Rejected(located(found, question.case))
+    for item in question.case.outputs if question.fair else ():
         got = ring.output(last, item.name)
-        heard = hear(
-            trial.answers, question, item.name, got, trial.task.tolerance, ring.poisons[last]
-        )
+        heard = hear(trial.answers, question, item.name, got, trial.task.tolerance, pattern)
         if finding := heard.compared.finding:
-            if deferred := late(heard, ring.output(last, item.name), trial.task.tolerance):
-                raise Rejected(located(deferred, case))
-            reason = f"right alone, but not in a row of {len(order)} calls: {finding.reason}"
-            told = blame(Finding(finding.outcome, reason, finding.evidence))
-            raise Rejected(located(told, case))
+            return late(heard, ring.output(last, item.name), trial.task.tolerance) or finding
+    return None
+
+
+def _named(
+    trial: Trial,
+    question: Question,
+    ring: Ring,
+    order: list[int],
+    wrong: Finding,
+    blame: Callable[[Finding], Finding],
+) -> Finding:
+    """The outcome of a wrong row, by what alone and further rows answer."""
+    if _asked(trial, question, ring, order[-1:], POISONS[0]):
+        reason = f"right when it was first asked, wrong since: {wrong.reason}"
+        return Finding(Outcome.STALE_OR_CACHED_OUTPUT, reason, wrong.evidence)
+    calls = len(order)
+    right = [_asked(trial, question, ring, order, POISONS[0]) for _ in range(AGAIN)].count(None)
+    if right:
+        reason = f"wrong in one row of {calls} calls, right in {right} of {AGAIN} alike ones"
+        return Finding(Outcome.NONDETERMINISTIC, f"{reason}: {wrong.reason}", wrong.evidence)
+    reason = f"right alone, but not in a row of {calls} calls: {wrong.reason}"
+    return blame(Finding(wrong.outcome, reason, wrong.evidence))
