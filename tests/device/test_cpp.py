@@ -213,8 +213,16 @@ def test_a_missing_library_is_named(cpp):
     ):
         pytest.skip("this machine has the library")
     result = build(cpp, f'// /// kernelwright\n// needs = ["dnnl"]\n// ///\n{ENTRY}')
-    assert result.outcome is Outcome.BUILD_ERROR
-    assert "-ldnnl" in result.reason
+    assert result.outcome is Outcome.UNSUPPORTED
+    assert result.reason == "library 'dnnl' is not installed here"
+    assert "libdnnl-dev" in result.hint
+
+
+def test_a_newer_standard_can_be_asked_for(cpp):
+    text = f"#include <span>\n{ENTRY}\nstatic_assert(__cplusplus > 201703L);\n"
+    header = '// /// kernelwright\n// flags = ["-std=c++20"]\n// ///\n'
+    assert build(cpp, header + text).passed
+    assert build(cpp, text).outcome is Outcome.BUILD_ERROR
 
 
 # --- hostile text ------------------------------------------------------------------------------

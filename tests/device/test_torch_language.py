@@ -602,6 +602,43 @@ def test_examples_in_kernelbenchs_form_have_good_models(cache, name):
         made.executor.close()
 
 
+ROWS = """
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def forward(self, x):
+        return (x * 2).unsqueeze(0).{form}
+
+def get_inputs():
+    return [torch.randn(8192)]
+"""
+EXPANDED = """
+import torch
+from torch import nn
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return (x * 2).unsqueeze(0).expand(512, -1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("form", "charged"), [("repeat(512, 1)", True), ("expand(512, -1)", False)]
+)
+def test_a_view_that_the_reference_does_not_return_is_made_contiguous_on_its_account(
+    cache, tmp_path, form, charged
+):
+    (tmp_path / "rows.py").write_text(ROWS.format(form=form))
+    made = Bar(cache, load(tmp_path / "rows.py"), "eager")
+    try:
+        (found,) = passes(made.judge(EXPANDED)).measurements
+    finally:
+        made.executor.close()
+    # 16 MB cannot be written in 200 us here, and 32 kB can.
+    assert (found.time_us.min > 200) is charged
+
+
 PLAIN = """
 import torch
 from torch import nn

@@ -3,7 +3,8 @@
 Holds what a candidate must never see. Honest errors (``e0``) need two more evaluations, a slow
 serial one among them, so they are measured once a workload and reused for the fresh contents of
 timed calls, whose distribution is the same. An output that misses by little is not rejected on
-that: its question is asked again, with the honest errors of its very contents and of more draws.
+that: its question is asked again, with the honest errors of its very contents, of more draws, and
+of compilers that contract.
 """
 
 import contextlib
@@ -33,6 +34,7 @@ STEADY_SECONDS = 3.0
 TRUTH_ONLY = ("truth",)
 NATIVE_ONLY = ("native",)
 HONEST = ("native", "serial")
+EVERY = ("truth", *HONEST, "contracted")
 
 
 class Answers:
@@ -120,7 +122,7 @@ class Answers:
         """
         if question.make is None:
             return question
-        own = self.answer(question.case, question.contents)
+        own = self._measured(question.case, question.contents, EVERY)
         known = HonestErrors.of(own).joined(self._several(question, question.make))
         known = known.joined(self._errors.get(question.case.workload, HonestErrors({})))
         found = question.held_to(known)
@@ -138,7 +140,8 @@ class Answers:
                 if time.monotonic() > until:
                     break
                 with contextlib.suppress(ReferenceFailure):
-                    more = self.answer(question.case, make(self.seed(key, number)))
+                    drawn = make(self.seed(key, number))
+                    more = self._measured(question.case, drawn, EVERY)
                     found = found.joined(HonestErrors.of(more))
             self._usual[key] = found
         return self._usual[key]
@@ -187,9 +190,15 @@ class Answers:
         if remembered is not None:
             truth = self.oracle.truth(case, contents, TRUTH_ONLY)["truth"]
             return [remembered.at(_made(item, truth, ())) for item in case.outputs]
-        found = self.oracle.truth(case, contents)
-        honest = [found["native"], found["serial"], *self._lower(case, contents)]
-        return [_made(item, found["truth"], honest) for item in case.outputs]
+        return self._measured(case, contents, ("truth", *HONEST))
+
+    def _measured(
+        self, case: Case, contents: Mapping[str, Array], parts: Sequence[str]
+    ) -> list[Answer]:
+        found = self.oracle.truth(case, contents, parts)
+        truth = found.pop("truth")
+        honest = [*found.values(), *self._lower(case, contents)]
+        return [_made(item, truth, honest) for item in case.outputs]
 
     def honest(self, case: Case, contents: Mapping[str, Array]) -> list[dict[str, Array]]:
         """What honest arithmetic makes of ``contents``, evaluation by evaluation."""

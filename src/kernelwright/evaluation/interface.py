@@ -16,7 +16,7 @@ def interface(oracle: Oracle, case: Case) -> dict[str, Any]:
 
     Returns:
         ``init`` and ``named`` (encoded arguments of the constructor), ``forward``, ``scalars``,
-        ``states``, ``aliased``; or ``unsupported`` with the reason.
+        ``states``, ``outputs``; or ``unsupported`` with the reason.
 
     Raises:
         ReferenceFailure: the reference fails.

@@ -117,7 +117,8 @@ class Oracle:
             case: shapes, dtypes and scalars.
             contents: the inputs by name.
             parts: any of ``truth`` (float64), ``native`` (declared types), ``serial`` (accumulate
-                type, sums strictly in order).
+                type, sums strictly in order), ``contracted`` (accumulate type, a product and its
+                sum with something rounded once).
 
         Returns:
             Arrays by part and output name, owned by the caller: float64 for floats, the declared

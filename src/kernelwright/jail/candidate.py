@@ -94,15 +94,15 @@ class Function:
         """What to call for one slot."""
         return self._calls[slot]
 
-    def finish(self, slot: int, result: Any) -> int:
-        """The error code that a call returned.
+    def finish(self, slot: int, result: Any) -> tuple[int, int]:
+        """The error code that a call returned, and 0 nanoseconds of work left undone.
 
         Raises:
             Refusal: it returned something else.
         """
         if result is None:
-            return 0
+            return 0, 0
         if type(result) is not int:
             text = f"the entry returned a {type(result).__name__}, not None"
             raise Refusal("signature", text, "write the results into the output arguments")
-        return result
+        return result, 0

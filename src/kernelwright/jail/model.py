@@ -1,7 +1,8 @@
 """KernelBench's ``ModelNew``: built once, its parameters pointed into our memory before each call.
 
 What it returns is examined and copied after the clock has stopped. That is done for the reference
-too, so the price is the same on both sides.
+too, so the price is the same on both sides. Only where a result lies neither as the reference's
+does nor contiguously, making it contiguous is part of the call.
 """
 
 from __future__ import annotations
@@ -14,7 +15,14 @@ from typing import Any
 
 import torch
 from refusal import Refusal, theirs  # type: ignore[import-not-found]
-from returned import DTYPES, Output, copy, examine, tensors_of  # type: ignore[import-not-found]
+from returned import (  # type: ignore[import-not-found]
+    DTYPES,
+    Output,
+    copy,
+    examine,
+    laid_out,
+    tensors_of,
+)
 from states import match  # type: ignore[import-not-found]
 from tensors import Arenas, number, touch  # type: ignore[import-not-found]
 
@@ -31,8 +39,8 @@ class Model:
         kind: the class.
         interface: ``init`` and ``named`` (encoded arguments of the constructor), ``forward``
             (where each argument comes from), ``scalars`` (their names), ``states`` (``path``,
-            ``name``, ``shape``, ``dtype`` of parameters and buffers), ``aliased`` (by output:
-            the reference itself returns memory of an input).
+            ``name``, ``shape``, ``dtype`` of parameters and buffers), ``outputs`` (of each
+            ``aliased``: the reference itself returns memory of an input, and its ``strides``).
         tunables: more arguments of the constructor, by name.
 
     Raises:
@@ -82,8 +90,8 @@ class Model:
             outputs = [one for one in tensors if one["role"] == "output"]
             self._outputs.append(
                 [
-                    Output(arenas.address(one), one["place"], aliased)
-                    for one, aliased in zip(outputs, self._interface["aliased"], strict=True)
+                    Output(arenas.address(one), one["place"], **own)
+                    for one, own in zip(outputs, self._interface["outputs"], strict=True)
                 ]
             )
 
@@ -98,8 +106,11 @@ class Model:
                 SET_DATA(state, place)
         return self._calls[slot]
 
-    def finish(self, slot: int, result: Any) -> int:
+    def finish(self, slot: int, result: Any) -> tuple[int, int]:
         """Examine what a call returned and copy it to where the verifier looks.
+
+        Returns:
+            The error code, which is 0, and nanoseconds of work that the call had left undone.
 
         Raises:
             Refusal: it is not what the contract asks for, or shares memory.
@@ -116,10 +127,13 @@ class Model:
                 text = f"output {output.name} shares memory with what an earlier call returned"
                 raise Refusal("aliased_output", text, "return a fresh tensor from each call")
         self._earlier.append(ranges)
+        left_ns = 0
         with PLAIN():
             for tensor, output in zip(found, outputs, strict=True):
-                copy(tensor, output)
-        return 0
+                laid, took_ns = laid_out(tensor, output)
+                left_ns += took_ns
+                copy(laid, output)
+        return 0, left_ns
 
 
 class Rehearsal(Model):

@@ -126,9 +126,11 @@ class PythonWorker(run.Worker):
                 start = clock()
                 result = call()
                 quiet()
-                spent.append(clock() - start)
+                took = clock() - start
                 guards.over()
-                codes.append(player.finish(slot, result))
+                code, left = player.finish(slot, result)
+                spent.append(took + left)
+                codes.append(code)
                 alive.append(result)
         return spent, codes
 

@@ -15,8 +15,14 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "openblas": ("-lopenblas",),
     "tbb": ("-ltbb",),
 }
+_PACKAGES = {
+    "blas": "libblas-dev", "dnnl": "libdnnl-dev", "mkl_rt": "libmkl-dev",
+    "openblas": "libopenblas-dev", "tbb": "libtbb-dev",
+}  # fmt: skip
+"""In which a library lies in Debian and Ubuntu, where it is one of its own."""
 FLAGS_IN_WORDS = (
-    "-ffast-math and its parts, -funroll-loops, -fno-*, -O1 to -O3, -mprefer-vector-width=*, -mno-*"
+    "-ffast-math and its parts, -funroll-loops, -fno-*, -O1 to -O3, -mprefer-vector-width=*, "
+    "-mno-*, -std=c++17 to c++23"
 )
 _EXACT = (
     "-ffast-math", "-funsafe-math-optimizations", "-fassociative-math", "-freciprocal-math",
@@ -27,7 +33,7 @@ _EXACT = (
 )  # fmt: skip
 _PATTERN = re.compile(
     r"-O[123]|-fno-[a-z0-9-]+|-mno-[a-z0-9.-]+|-mprefer-vector-width=(128|256|512|none)"
-    r"|-ffp-contract=(fast|on|off)|-fvect-cost-model=(unlimited|dynamic|cheap|very-cheap)"
+    r"|-std=(c|gnu)\+\+(17|20|23)|-ffp-contract=(fast|on|off)|-fvect-cost-model=(unlimited|dynamic|cheap|very-cheap)"
 )
 # They would change what the library is, not how fast it is.
 _FORBIDDEN = re.compile(r"-fno-(pic|PIC|plt|visibility.*|openmp.*|stack-protector-.*|lto.*)")
@@ -39,6 +45,13 @@ class Refusal:
 
     reason: str
     hint: str
+
+
+def how_to_install(library: str) -> str:
+    """What to do about a library that the linker did not find."""
+    package = _PACKAGES.get(library)
+    named = f", in Debian and Ubuntu {package}" if package else ""
+    return f"install its development files{named}; or take it out of the header's needs"
 
 
 def refusal(flags: tuple[str, ...], needs: tuple[str, ...]) -> Refusal | None:

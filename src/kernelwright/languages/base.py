@@ -53,7 +53,8 @@ class BuildResult:
     """How a build ended; the library is there exactly when it passed."""
 
     outcome: Outcome
-    """``passed``, ``parse_error``, ``build_error``, ``build_timeout`` or ``signature_error``."""
+    """``passed``, ``parse_error``, ``build_error``, ``build_timeout``, ``signature_error``, or
+    ``unsupported`` where something that it asks for is missing here."""
     build: Build
     reason: str = ""
     """One sentence; the compiler's own words are in ``build.log``."""

@@ -148,7 +148,9 @@ def run(job: Job, toolchain: Toolchain, limits: BuildLimits, mode: sandbox.Mode)
         log=log,
         vectorised=compiler_log.vectorised(report, job.source),
     )
-    result = BuildResult(outcome, build, reason, symbols=symbols, sandbox=layers)
+    missing = compiler_log.missing_library(log) if outcome is Outcome.UNSUPPORTED else ""
+    hint = allowed.how_to_install(missing) if missing else ""
+    result = BuildResult(outcome, build, reason, hint, symbols=symbols, sandbox=layers)
     return Compiled(result, library if outcome is Outcome.PASSED else b"")
 
 
@@ -177,6 +179,8 @@ def _verdict(
         reason = f"the compiler was still busy after {limits.seconds:g} s"
         return Outcome.BUILD_TIMEOUT, reason, ()
     if code != 0:
+        if missing := compiler_log.missing_library(log):
+            return Outcome.UNSUPPORTED, f"library {missing!r} is not installed here", ()
         reason = compiler_log.reason(log)
         # What cannot be parsed disagrees with the contract too, later.
         if _CONFLICT.search(reason) and CONTRACT in log:

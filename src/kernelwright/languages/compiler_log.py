@@ -10,6 +10,7 @@ _TEMPORARY = re.compile(r"\./(?:cc\w{6}|kernel-\w+)\.(\w+)\b")
 _ERROR = re.compile(r"^(?:(?P<file>[^\s:][^:\n]*):(?:(?P<line>\d+):(?:\d+:)?)? )?"
                     r"(?:[\w+/.-]+: )?(?:fatal )?error: (?P<what>.+)$", re.MULTILINE)  # fmt: skip
 _LINKER = re.compile(r"(undefined reference to .+|cannot find -l[^\s:]+)")
+_MISSING = re.compile(r"(?:cannot find|unable to find library) -l([\w+.-]{1,60})")
 _VECTORISED = re.compile(
     r"^kernel\.cpp:(\d{1,9}):(\d+): (?:optimized: +loop vectorized|remark: vectorized loop)"
 )
@@ -50,10 +51,15 @@ def reason(log: str) -> str:
         return (place + found["what"].strip())[:300]
     linker = _LINKER.search(log)
     if linker:
-        missing = "cannot find" in linker[1]
-        return (linker[1].strip() + (", which is not installed here" if missing else ""))[:300]
+        return linker[1].strip()[:300]
     lines = log.strip().splitlines()
     return lines[-1][:300] if lines else "the compiler failed without a word"
+
+
+def missing_library(log: str) -> str:
+    """What the linker was told to link and could not find, as in ``-ltbb`` without ``-l``."""
+    found = _MISSING.search(log)
+    return found[1] if found else ""
 
 
 def vectorised(report: str, source: str) -> int:

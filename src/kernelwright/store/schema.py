@@ -36,8 +36,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from kernelwright.errors import StoreError
 
 VERSION = 2
-"""2: rows of JSON are sealed. One of version 1 is read as it is, and is one of 2 when written."""
-READ = (1, 2)
+"""2: rows of JSON are sealed. None of version 1 left this house."""
 BUSY_MS = 30_000
 WRITES = "kernelwright_writes"
 """Execution option of a connection that is going to write."""
@@ -173,7 +172,7 @@ def create_or_check(engine: Engine) -> None:
     """Create the tables of an empty database, or check that these are ours and can be written.
 
     Raises:
-        StoreError: a newer schema, or tables of something else.
+        StoreError: another schema, or tables of something else.
     """
     if _version(engine) is None:
         with engine.connect().execution_options(**{WRITES: True}) as connection, connection.begin():
@@ -192,14 +191,15 @@ def check(engine: Engine) -> bool:
     """Whether there is anything in it; what there is must be ours.
 
     Raises:
-        StoreError: a newer schema, or tables of something else.
+        StoreError: another schema, or tables of something else.
     """
     version = _version(engine)
-    if version is not None and version not in READ:
+    if version is not None and version != VERSION:
         said = f"schema {version}" if version >= 0 else "a schema that nobody can read"
         raise StoreError(
             f"the store has {said}, this version of kernelwright reads {VERSION}",
-            hint="upgrade kernelwright, or choose another place with --store",
+            hint=f"{'upgrade' if version > VERSION else 'take an older'} kernelwright, or choose "
+            "another place with --store",
         )
     return version is not None
 

@@ -21,16 +21,14 @@ def seal(text: str, *beside: str | float) -> str:
 
 
 def unsealed(text: str, *beside: str | float) -> str:
-    """The object without its seal; one that never had a seal is taken as it is.
+    """The object without its seal.
 
     Raises:
-        ValueError: it is not what was sealed.
+        ValueError: it is not what was sealed, or has no seal.
     """
     found = _SEAL.search(text)
     if found is None:
-        if '"seal"' in text[-40:]:
-            raise ValueError("its seal is broken")
-        return text
+        raise ValueError("its seal is broken" if '"seal"' in text[-40:] else "it has no seal")
     plain = text[: found.start()] + "}"
     if _digest(plain, beside) != found[1]:
         raise ValueError("it is not what was written")

@@ -31,7 +31,7 @@ def test_private_paths_and_colours_go():
         ),
         (
             "/usr/bin/ld: cannot find -lopenblas: No such file\ncollect2: error: x",
-            "cannot find -lopenblas, which is not installed here",
+            "cannot find -lopenblas",
         ),
         ("cc1plus: out of memory allocating 65536 bytes\n", "the compiler ran out of memory"),
         ("virtual memory exhausted: Cannot allocate memory\n", "the compiler ran out of memory"),
@@ -44,6 +44,18 @@ def test_private_paths_and_colours_go():
 )
 def test_one_sentence(log, expected):
     assert compiler_log.reason(log) == expected
+
+
+@pytest.mark.parametrize(
+    ("log", "library"),
+    [
+        ("/usr/bin/ld: cannot find -lopenblas: No such file\ncollect2: error: x", "openblas"),
+        ("ld.lld: error: unable to find library -lmkl_rt\n", "mkl_rt"),
+        ("kernel.cpp:(.text+0x1): undefined reference to `g'\n", ""),
+    ],
+)
+def test_a_library_that_the_linker_misses_is_named(log, library):
+    assert compiler_log.missing_library(log) == library
 
 
 def test_loops_are_counted_once_and_pragmas_are_not():

@@ -172,7 +172,8 @@ def test_a_seal_goes_with_its_row(plain):
     sealed = seal(plain, "run", 3, 0.5)
     assert unsealed(sealed, "run", 3, 0.5) == plain
     assert unsealed(sealed, "run", 3.0, 0.5) == plain
-    assert unsealed(plain, "anything") == plain
+    with pytest.raises(ValueError, match="no seal"):
+        unsealed(plain, "anything")
     for other in (("run", 4, 0.5), ("runs", 3, 0.5), ("run", 3)):
         with pytest.raises(ValueError, match="not what was written"):
             unsealed(sealed, *other)

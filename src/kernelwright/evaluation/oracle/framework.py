@@ -1,4 +1,4 @@
-"""A torch reference: a function or a model, its tensors bound by name, in three arithmetics.
+"""A torch reference: a function or a model, its tensors bound by name, in four arithmetics.
 
 A model's parameters and used buffers are inputs of the task; everything else about it is part of
 what is computed. Each evaluation works on a copy, so a model that changes itself harms none.
@@ -25,6 +25,7 @@ from kernelwright.evaluation.oracle.source import (
     slots_for,
 )
 from kernelwright.evaluation.oracle.tensors import array_of, is_tensor, tensor_of
+from kernelwright.evaluation.oracle.torch_contraction import Contracted
 from kernelwright.records.task import Case, Task
 from kernelwright.tasks.contract import scalar_value
 from kernelwright.tasks.identifier import identifier
@@ -32,6 +33,7 @@ from kernelwright.tasks.identifier import identifier
 Array = NDArray[Any]
 _EXACT = torch.float64
 JITTER = 0.25
+_ACCUMULATED: dict[str, type[Promoted]] = {"serial": Serial, "contracted": Contracted}
 
 
 class TorchProgram:
@@ -72,7 +74,7 @@ class TorchProgram:
             item.name: tensor_of(np.array(contents[item.name], order="C")) for item in case.inputs
         }
         wide = _EXACT
-        if part == "serial":
+        if part in _ACCUMULATED:
             wide = getattr(torch, self.task.accumulate)
             for tensor in tensors.values():
                 if tensor.is_floating_point() and tensor.dtype.itemsize > 1:
@@ -90,7 +92,7 @@ class TorchProgram:
         before = torch.get_default_dtype()
         torch.set_default_dtype(wide)
         try:
-            with Promoted(wide) if part == "truth" else Serial(wide):
+            with _ACCUMULATED.get(part, Promoted)(wide):
                 found = [array_of(one) for one in self.call(tensors, scalars, wide)]
             self._check_unchanged(contents, tensors)
             return found

@@ -52,7 +52,7 @@ def model_interface(program: TorchProgram, case: Case) -> dict[str, Any]:
             }
             for path, name in program.states.items()
         ],
-        "aliased": _aliased(program, case),
+        "outputs": _outputs(program, case),
     }
 
 
@@ -82,14 +82,20 @@ def _init(module: Any) -> tuple[list[Any], dict[str, Any]]:
     return [encoded(value) for value in found], {}
 
 
-def _aliased(program: TorchProgram, case: Case) -> list[bool]:
-    """For each output, whether the reference itself returns memory of an input."""
+def _outputs(program: TorchProgram, case: Case) -> list[dict[str, Any]]:
+    """Of each output, whether the reference itself returns memory of an input; its strides."""
     contents = program.given(SEED)
     tensors = {name: tensor_of(array.copy()) for name, array in contents.items()}
     scalars = {one.name: scalar_value(one.dtype, one.value) for one in case.scalars}
     ranges = [_range(one) for one in tensors.values()]
     found = program.call(tensors, scalars)
-    return [any(_meet(_range(one), other) for other in ranges) for one in found]
+    return [
+        {
+            "aliased": any(_meet(_range(one), other) for other in ranges),
+            "strides": list(one.stride()),
+        }
+        for one in found
+    ]
 
 
 def _range(tensor: Any) -> tuple[int, int]:

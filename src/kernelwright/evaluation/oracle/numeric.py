@@ -1,9 +1,10 @@
-"""A numpy reference evaluated three ways: exactly, natively, serially.
+"""A numpy reference evaluated four ways: exactly, natively, serially, contracted.
 
 ``truth`` is float64 throughout, also where the code asks for float32 by name. ``native`` is the
 reference as numpy runs it in the declared types, narrow ones summed in float32. ``serial`` is an
 honest loop's arithmetic: the accumulate type, sums strictly in order, results rounded to the
-declared type at the end.
+declared type at the end. ``contracted`` is the accumulate type with a product and a sum of it
+rounded once.
 """
 
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.evaluation.arena import numpy_dtype
+from kernelwright.evaluation.oracle.contraction import ContractedArray
 from kernelwright.evaluation.oracle.fault import Fault, user_code
 from kernelwright.evaluation.oracle.returned import check_unchanged
 from kernelwright.evaluation.oracle.serial import NarrowArray, SerialArray
@@ -24,6 +26,10 @@ from kernelwright.tasks.arrays import namespace
 from kernelwright.tasks.contract import NARROW, scalar_value
 
 Array = NDArray[Any]
+_ACCUMULATED: dict[str, type[np.ndarray]] = {
+    "serial": SerialArray,
+    "contracted": ContractedArray,
+}
 
 
 class NumericProgram:
@@ -48,7 +54,7 @@ class NumericProgram:
         """The flat outputs for ``contents``.
 
         Args:
-            part: ``truth``, ``native`` or ``serial``.
+            part: ``truth``, ``native``, ``serial`` or ``contracted``.
             case: shapes, dtypes and scalars.
             contents: the inputs by name; never changed.
 
@@ -61,10 +67,10 @@ class NumericProgram:
             array = np.array(contents[item.name], order="C")
             if "float" in item.dtype and part == "truth":
                 array = array.astype(np.float64)
-            elif "float" in item.dtype and part == "serial":
+            elif "float" in item.dtype and part in _ACCUMULATED:
                 # A wider declared type than the accumulate type stays as wide as it is.
                 kept = numpy_dtype(item.dtype) if item.dtype not in NARROW else wide
-                array = array.astype(np.result_type(kept, wide)).view(SerialArray)
+                array = array.astype(np.result_type(kept, wide)).view(_ACCUMULATED[part])
             elif item.dtype in NARROW:
                 array = array.view(NarrowArray)
             tensors[item.name] = array
