@@ -7,7 +7,8 @@ share of false claims gets a Clopper-Pearson interval. Power: the same kernel ag
 by 1, 2, 3, 5 and 10 % of its own time, on either side, so often each: which share was decided
 right, which wrong. Simulated: the same decisions on made-up machines, with the share of intervals
 that hold the truth. Every comparison has fresh processes and a noise of its own; a fresh verifier
-takes over every 25. What was measured is not measured again; a larger number adds to it.
+takes over every 25. What was measured is not measured again; a larger number adds to it. Where
+other work used the machine meanwhile, a row is kept and shown apart, and another one is measured.
 """
 
 import argparse
@@ -36,6 +37,7 @@ from kernelwright.records.task import Task
 from kernelwright.search.rungs import plans_for
 from kernelwright.tasks.load import load_task
 from scripts.rawdata import clopper_pearson
+from scripts.truth_regions import busy
 
 SESSION = 25
 SIMULATED = (1.0, 1.01, 1.02, 1.05, 1.10)
@@ -78,12 +80,16 @@ def row(op: str, kind: str, share: float, found: Evaluation) -> dict[str, Any]:
 def measure(op: str, chosen: argparse.Namespace, recording: Recording, cache: Path) -> None:
     """Every comparison of one task that is not there yet."""
     task = load_task(op, inspector=lambda request: {})
-    plan, done, left = plan_of(chosen.rung), Counter[str](), []
+    plan, left = plan_of(chosen.rung), []
+    known = [one for one in recording.rows.values() if one.get("op") == op]
+    numbers = Counter(one["kind"] for one in known)
+    quiet = Counter(one["kind"] for one in known if not busy(one))
     for kind, share in wanted(chosen.aa, chosen.power):
-        key = f"{op}/{kind}/{done[kind]}"
-        done[kind] += 1
-        if not recording.has(key):
-            left.append((key, kind, share))
+        if quiet[kind] > 0:
+            quiet[kind] -= 1
+            continue
+        left.append((f"{op}/{kind}/{numbers[kind]}", kind, share))
+        numbers[kind] += 1
     for start in range(0, len(left), SESSION):
         executor = LocalExecutor(cache=cache, baselines=("loop",))
         try:

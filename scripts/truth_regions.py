@@ -11,43 +11,65 @@ from scripts.rawdata import Data, clopper_pearson, load, source, table
 DECISIONS = ("faster", "same", "slower", "undecided")
 STAGES = ("static and build", "start", "load", "smoke", "declared", "stability", "repeats",
           "edges", "hidden", "timing", "validation")  # fmt: skip
+OTHERS = 0.1
+"""Cores that other work used during a comparison, from which on the machine was busy."""
+QUIET, BUSY = "quiet", "busy with other work"
+
+
+def busy(row: Data) -> bool:
+    """Whether other work used the machine during a comparison."""
+    others = (row["conditions"] or {}).get("others")
+    return others is not None and others >= OTHERS
 
 
 def itself() -> str:
     """Returns what the judge said of kernels timed against themselves."""
     data = load("truth/confirm")
-    groups = _by(data, "op", lambda row: row["kind"] == "A/A")
-    if data is None or not groups:
+    if data is None:
+        return ""
+    groups = _apart(data, "op", lambda row: row["kind"] == "A/A")
+    if not groups:
         return ""
     lines = []
-    for op, found in groups.items():
+    for op, machine, found in groups:
         said = Counter(one["decision"] for one in found)
         false, tried = said["faster"] + said["slower"], sum(said[word] for word in DECISIONS)
         low, high = clopper_pearson(false, tried) if tried else (0.0, 1.0)
         margin = median([one["comparisons"][0]["margin"] for one in found if one["comparisons"]])
-        lines.append([op, tried, *(said[word] for word in DECISIONS),
+        lines.append([op, machine, tried, *(said[word] for word in DECISIONS),
                       f"{false / tried:.1%} [{low:.1%}, {high:.1%}]", f"{margin:.1%}",
                       len(found) - tried])  # fmt: skip
-    head = ("task", "A/A", *DECISIONS, "false claims [95 %]", "margin", "no verdict")
+    head = ("task", "machine", "A/A", *DECISIONS, "false claims [95 %]", "margin", "no verdict")
     return f"{table(head, lines)}\n\n{source('truth/confirm', data)}"
 
 
 def power() -> str:
     """Returns which share of planted differences was decided right."""
     data = load("truth/confirm")
-    groups = _by(data, "kind", lambda row: row["kind"].startswith(("slower", "faster")))
-    if data is None or not groups:
+    if data is None:
         return ""
+    groups = _apart(data, "kind", lambda row: row["kind"].startswith(("slower", "faster")))
+    if not groups:
+        return ""
+    groups.sort(key=lambda one: (one[1] == BUSY, abs(one[2][0]["share"])))
     lines = []
-    for kind, found in sorted(groups.items(), key=lambda one: abs(one[1][0]["share"])):
+    for kind, machine, found in groups:
         right = kind.partition(" ")[0]
         said = Counter(one["decision"] for one in found)
         tried = sum(said[word] for word in DECISIONS) or 1
         low, high = clopper_pearson(said[right], tried)
         wrong = said["faster" if right == "slower" else "slower"]
-        lines.append([f"{kind}", tried, f"{said[right] / tried:.0%} [{low:.0%}, {high:.0%}]",
-                      wrong, said["same"], said["undecided"]])  # fmt: skip
-    head = ("truth", "comparisons", "decided right [95 %]", "decided wrong", "same", "undecided")
+        share = f"{said[right] / tried:.0%} [{low:.0%}, {high:.0%}]"
+        lines.append([kind, machine, tried, share, wrong, said["same"], said["undecided"]])
+    head = (
+        "truth",
+        "machine",
+        "comparisons",
+        "decided right [95 %]",
+        "decided wrong",
+        "same",
+        "undecided",
+    )
     return f"{table(head, lines)}\n\n{source('truth/confirm', data)}"
 
 
@@ -121,6 +143,18 @@ def _by(data: Data | None, name: str, keep: Callable[[Data], bool]) -> dict[str,
         if keep(row):
             groups.setdefault(row[name], []).append(row)
     return groups
+
+
+def _apart(
+    data: Data, name: str, keep: Callable[[Data], bool]
+) -> list[tuple[str, str, list[Data]]]:
+    """Groups of a quiet machine, then those of a busy one."""
+    found: dict[tuple[str, str], list[Data]] = {}
+    for one, rows in _by(data, name, keep).items():
+        for row in rows:
+            found.setdefault((one, BUSY if busy(row) else QUIET), []).append(row)
+    ordered = sorted(found.items(), key=lambda group: group[0][1] == BUSY)
+    return [(one, machine, rows) for (one, machine), rows in ordered]
 
 
 REGIONS: dict[str, Callable[[], str]] = {

@@ -23,10 +23,10 @@ def results(monkeypatch):
     return give
 
 
-def compared(kind, share, decision):
+def compared(kind, share, decision, others=0.01):
     rows = [{"margin": 0.02}] if decision in truth_regions.DECISIONS else []
     return {"op": "softmax", "kind": kind, "share": share, "decision": decision,
-            "comparisons": rows}  # fmt: skip
+            "comparisons": rows, "conditions": {"others": others}}  # fmt: skip
 
 
 def test_nothing_measured_is_nothing_said(monkeypatch):
@@ -38,7 +38,7 @@ def test_false_claims_have_their_exact_interval(results):
     said = ["same"] * 290 + ["undecided"] * 7 + ["faster"] * 2 + ["slower"] + ["crashed"]
     results("truth/confirm", [compared("A/A", 0.0, one) for one in said])
     text = truth_regions.itself()
-    assert "| softmax | 300 | 2 | 290 | 1 | 7 | 1.0% [0.2%, 2.9%] | 2.0% | 1 |" in text
+    assert "| softmax | quiet | 300 | 2 | 290 | 1 | 7 | 1.0% [0.2%, 2.9%] | 2.0% | 1 |" in text
     assert "Abacus, 2 threads" in text
     assert truth_regions.power() == truth_regions.simulations() == ""
 
@@ -47,10 +47,12 @@ def test_power_is_counted_on_either_side(results):
     results("truth/confirm", [
         *(compared("slower 5%", 0.05, one) for one in ("slower", "slower", "faster", "same")),
         *(compared("faster 1%", -0.01, one) for one in ("faster", "undecided")),
+        compared("faster 1%", -0.01, "undecided", others=0.9),
     ])  # fmt: skip
-    first, second = truth_regions.power().splitlines()[2:4]
-    assert first == "| faster 1% | 2 | 50% [1%, 99%] | 0 | 0 | 1 |"
-    assert second == "| slower 5% | 4 | 50% [7%, 93%] | 1 | 1 | 0 |"
+    first, second, third = truth_regions.power().splitlines()[2:5]
+    assert first == "| faster 1% | quiet | 2 | 50% [1%, 99%] | 0 | 0 | 1 |"
+    assert second == "| slower 5% | quiet | 4 | 50% [7%, 93%] | 1 | 1 | 0 |"
+    assert third == "| faster 1% | busy with other work | 1 | 0% [0%, 98%] | 0 | 0 | 1 |"
 
 
 def test_simulations(results):
