@@ -71,6 +71,27 @@ def test_what_was_written_over_is_no_product():
     assert np.array_equal(np.asarray(product + Y), np.where(np.arange(500) == 3, 7, X * Y) + Y)
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda product: np.copyto(product, Y),
+        lambda product: product.fill(2),
+        lambda product: np.negative(product[:9], out=product[:9]),
+        lambda product: np.subtract.at(product, [1, 2], 5),
+    ],
+)
+def test_nor_is_what_was_written_otherwise(write):
+    product = X.view(ContractedArray) * Y
+    write(product)
+    assert np.array_equal(np.asarray(product + Y), np.asarray(product) + Y)
+
+
+def test_a_product_with_what_is_no_array_is_numpys():
+    weights = [0.25] * 500
+    found = X.view(ContractedArray) * weights + Y
+    assert np.allclose(np.asarray(found), X * np.float32(0.25) + Y)
+
+
 def test_a_float64_keeps_more_bits_than_it_has():
     x = np.random.default_rng(3).normal(size=500).view(ContractedArray)
     assert (np.asarray(x * x - np.asarray(x * x)) != 0).any()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kernelwright.evaluation.arena import numpy_dtype
+from kernelwright.evaluation.oracle.contraction import ContractedArray
 from kernelwright.evaluation.oracle.serial import NarrowArray, SerialArray
 
 RANDOM = np.random.default_rng(3)
@@ -127,3 +128,15 @@ def test_narrow_results_are_rounded_and_sums_are_not(name):
     big = np.full(8192, 100, dtype).view(NarrowArray)  # its sum does not fit into float16
     assert float(np.mean(big)) == 100
     assert np.exp(third).dtype == dtype
+
+
+@pytest.mark.parametrize("kind", [SerialArray, ContractedArray, NarrowArray])
+@pytest.mark.parametrize("derived", [False, True], ids=["plain mask", "mask of its own"])
+def test_a_mask_leaves_the_other_elements_alone(kind, derived):
+    dtype = np.float16 if kind is NarrowArray else np.float32
+    plain = np.array([1, 2, 3, 4], dtype), np.array([2, 0, 4, 0], dtype)
+    a, b = (one.view(kind) for one in plain)
+    mask = b != 0 if derived else plain[1] != 0
+    found = np.divide(a, b, out=np.full_like(a, 7), where=mask)
+    assert np.array_equal(np.asarray(found), np.array([0.5, 7, 0.75, 7], dtype))
+    assert np.asarray(np.mean(a, where=mask)) == 2

@@ -11,6 +11,7 @@ import pytest
 from kernelwright.errors import TaskError
 from kernelwright.evaluation.answers import EVERY
 from kernelwright.evaluation.arena import numpy_dtype
+from kernelwright.evaluation.interface import interface
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.tasks import contract, hostile, suites
@@ -297,6 +298,7 @@ def test_torch_callables_and_modules_with_examples(oracle, tmp_path):
     wide = {name: view.astype(float) for name, view in views.items()}
     found = oracle.truth(case, views)["truth"]["out"]
     assert np.allclose(found, (wide["x"] @ wide["l_weight"].T + wide["l_bias"]) * 2)
+    assert interface(oracle, case)["outputs"] == [{"aliased": False, "strides": [2, 1]}]
 
 
 def test_hostile_kinds_of_foreign_tasks_stay_defined(oracle):

@@ -48,6 +48,9 @@ def death(process: Process, label: str, problem: str, oom_kills_before: int) -> 
         return Finding(Outcome.CRASHED, reason, evidence)
     if -code == signal.SIGXCPU:
         return Finding(Outcome.TIMEOUT, f"{label} used up its processor time", evidence)
+    if -code == signal.SIGSYS:
+        reason = f"{label} was ended as it tried to start a process: a kernel may start threads"
+        return Finding(Outcome.DEFERRED_WORK, reason, evidence)
     kills = oom_kills() - oom_kills_before
     if -code == signal.SIGKILL and kills > 0:
         reason = f"{label} was killed by the system because the memory was used up"

@@ -92,10 +92,11 @@ class Entrants:
         task = self._bench.task
         load: dict[str, Any] = {"library": str(library), "entry": task.entry}
         try:
-            if kind == "python":
-                load |= {"tunables": candidate.tunables, "model": self._model(task)}
+            if kind != "library":
+                model = self._model() if kind == "model" else None
+                load |= {"tunables": candidate.tunables, "model": model}
                 self._noop_us = self._noop_us or self._python_noop(start())
-            noop_us = self._noop_us if kind == "python" else self._bench.noop_us
+            noop_us = self._bench.noop_us if kind == "library" else self._noop_us
             yield Entrant(load, start, noop_us)
         finally:
             shutil.rmtree(library.parent, ignore_errors=True)
@@ -130,7 +131,7 @@ class Entrants:
             theirs.close()
         forbid = self._bench.task.library == "forbid"
         worker: Worker
-        if kind == "python":
+        if kind != "library":
             worker = PythonWorker(process, ours, label, forbid=forbid, handling=handling)
         else:
             worker = LibraryWorker(process, ours, label, library=str(library), forbid=forbid)
@@ -146,10 +147,10 @@ class Entrants:
         self, kind: WorkerKind, channel: int, folder: Path, library: Path, mode: sandbox.Mode
     ) -> Jailed:
         limits = sandbox.Limits(memory_bytes=_half_of_memory())
-        bound = kind == "python" or cores.only_openmp(library)
+        bound = kind != "library" or cores.only_openmp(library)
         env = environment(self._bench.threads, folder, folder, bound=bound)
         readable = (library.parent,)
-        if kind == "python":
+        if kind != "library":
             # A pool of compilers would outlive the call that starts it.
             env |= {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
             return self._zygote.fork(
@@ -166,8 +167,9 @@ class Entrants:
             readable=readable,
         )
 
-    def _model(self, task: Task) -> dict[str, Any] | None:
+    def _model(self) -> dict[str, Any] | None:
         """How a model of the candidate's is built and called; None where the task takes none."""
+        task = self._bench.task
         if task.reference.kind == "kernelbench" and self._interface is None:
             self._interface = interface(self._bench.oracle, self._bench.cases.smoke)
         return self._interface

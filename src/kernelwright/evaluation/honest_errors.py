@@ -10,8 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernelwright.checks.answer import Answer
+from kernelwright.checks.correctness import allowed
+from kernelwright.records.task import Tolerance
 
 LOOKED_AT = 4096
+NEAR = 8.0
+"""Share of what is allowed up to which a second hearing may help, and the most it may grant."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,18 @@ class HonestErrors:
         for name, (largest, rms) in other.shares.items():
             known = found.get(name, (0.0, 0.0))
             found[name] = max(known[0], largest), max(known[1], rms)
+        return HonestErrors(found)
+
+    def bounded(self, answers: Sequence[Answer], tolerance: Tolerance) -> "HonestErrors":
+        """Those that grant each answer no more than a second hearing may."""
+        found = dict(self.shares)
+        for answer in answers:
+            if answer.name in found:
+                most = [NEAR * one / tolerance.k for one in allowed(answer, tolerance)]
+                scales = answer.scale_largest or 1.0, answer.scale_rms or 1.0
+                shares = zip(found[answer.name], most, scales, strict=True)
+                largest, rms = (min(share, limit / scale) for share, limit, scale in shares)
+                found[answer.name] = largest, rms
         return HonestErrors(found)
 
     def at(self, answer: Answer) -> Answer:

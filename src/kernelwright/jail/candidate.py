@@ -24,17 +24,17 @@ def load(message: dict[str, Any]) -> Function | Model:
 
     Args:
         message: ``library`` (the file), ``entry``, ``tunables``, and ``model`` (see
-            :class:`model.Model`, or None where the task takes none).
+            :class:`model.Model`; None: the function is called, which needs less beside its calls).
 
     Raises:
         Refusal: it raises, exits, or defines nothing that can be called.
     """
     names = _executed(message["library"])
     entry, interface = names.get(message["entry"]), message["model"]
-    if callable(entry):
+    if interface is None and callable(entry):
         return Function(entry, message["tunables"])
     if interface is None or NAME not in names:
-        wanted = message["entry"] if interface is None else f"{message['entry']} or {NAME}"
+        wanted = message["entry"] if interface is None else NAME
         raise Refusal("missing_symbol", f"the file defines no {wanted} that can be called")
     if "unsupported" in interface:
         raise Refusal("unavailable", f"{NAME} cannot be built here: {interface['unsupported']}")

@@ -75,7 +75,8 @@ def apply(spec: dict[str, Any]) -> dict[str, Any]:
             writable; becomes the working folder), ``readable`` and ``writable`` (more paths),
             ``hidden`` (paths below those that are not to be seen), ``uid`` (whom root becomes, or
             None), ``limits`` (by name of the resource), the descriptors ``lifeline`` and
-            ``report``, and perhaps ``forked``: the process has a watcher in every mode.
+            ``report``, perhaps ``forked``: the process has a watcher in every mode, and perhaps
+            ``threads_only``: it must not start processes.
 
     Returns:
         ``active`` layers, the ``unavailable`` ones with reasons, ``ms`` by layer, and the
@@ -151,7 +152,8 @@ def _confine(spec: dict[str, Any], report: Report) -> None:
     own = [folder, *layers.DEVICES, *shared, *writable]
     report.attempt("landlock", layers.landlock, seen, own, listed)
     report.attempt("hidden_memory", layers.prctl, layers.DUMPABLE, 0)
-    report.attempt("system_calls", layers.system_calls)
+    alone = bool(spec.get("threads_only"))
+    report.attempt("system_calls", lambda: layers.system_calls(processes=not alone))
     limits = dict(spec["limits"])
     if "NPROC" in limits:
         limits["NPROC"] += busy

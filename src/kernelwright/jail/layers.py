@@ -38,6 +38,8 @@ _NUMBERS = {
     "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282),
     "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "socket": (41, 198),
 }  # fmt: skip
+_FORKS: tuple[tuple[int, ...], ...] = ((57, 58), ())
+"""``fork`` and ``vfork``, where there are any."""
 # The same everywhere.
 _IO_URING, _NEW_MOUNT, _CLONE3, _PIDFD_GETFD, _MOUNT_SETATTR = (425, 426, 427), 428, 435, 438, 442
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_ENTER = 444, 445, 446
@@ -160,8 +162,13 @@ def landlock(readable: list[str], writable: list[str], listed: list[str]) -> int
     return version
 
 
-def system_calls() -> None:
-    """Deny what a kernel has no use for: sockets, tracing, namespaces, mounts, io_uring, bpf."""
+def system_calls(*, processes: bool = True) -> None:
+    """Deny what a kernel has no use for: sockets, tracing, namespaces, mounts, io_uring, bpf.
+
+    Args:
+        processes: whether it may start some; else it is killed where it tries, by a signal of
+            which its end tells. Threads may be started.
+    """
     column, machine = _machine()
     number = {name: numbers[column] for name, numbers in _NUMBERS.items()}
     clone = number.pop("clone")
@@ -173,12 +180,20 @@ def system_calls() -> None:
         code += [(0x15, 0, 1, one), (0x06, 0, 0, refuse)]
     # The arguments of clone3 cannot be seen: without it, the C library uses clone.
     code += [(0x15, 0, 1, _CLONE3), (0x06, 0, 0, absent)]
+    code += [] if processes else _threads_only(clone, column)
     code += [(0x15, 0, 3, clone), (0x20, 0, 0, 16), (0x45, 0, 1, 0x7E020000), (0x06, 0, 0, refuse)]
     code += [(0x06, 0, 0, allow)]
     program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in code))
     header = struct.pack("HxxxxxxQ", len(code), ctypes.addressof(program))
     # Flag 4: older kernels would otherwise slow the process down against Spectre.
     _call(_number("seccomp"), ctypes.c_uint(1), ctypes.c_uint(4), header)
+
+
+def _threads_only(clone: int, column: int) -> list[tuple[int, int, int, int]]:
+    kill, thread = 0x80000000, 0x10000
+    code = [line for one in _FORKS[column] for line in ((0x15, 0, 1, one), (0x06, 0, 0, kill))]
+    code += [(0x15, 0, 4, clone), (0x20, 0, 0, 16), (0x45, 1, 0, thread), (0x06, 0, 0, kill)]
+    return [*code, (0x20, 0, 0, 0)]  # the number again: what follows asks for it
 
 
 def limit(name: str, value: int) -> None:

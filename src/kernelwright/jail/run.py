@@ -213,7 +213,7 @@ def main() -> None:
     """Answer messages until the socket closes or we are killed."""
     wire = Wire(int(sys.argv[1]))
 
-    confine.apply(json.loads(sys.argv[-1]))
+    confine.apply(json.loads(sys.argv[-1]) | {"threads_only": True})
     LIBC.prctl(PDEATHSIG, SIGKILL, 0, 0, 0)
     gc.disable()
     wire.send({"ready": True})

@@ -13,7 +13,8 @@ from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Build, Sandbox
 from kernelwright.records.outcome import Outcome
 
-WorkerKind = Literal["library", "python"]
+WorkerKind = Literal["library", "python", "model"]
+"""What is called: a library's function, one of Python that writes outputs, a module's class."""
 """Which process runs a built candidate: one that loads a shared library, or one in which torch is
 imported and that executes a Python file."""
 

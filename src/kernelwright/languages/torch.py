@@ -26,7 +26,7 @@ from kernelwright.records.evaluation import Build, Sandbox
 from kernelwright.records.outcome import Outcome
 from kernelwright.sandbox import Limits, spawn
 
-FORMAT = 1
+FORMAT = 2
 """Raised when the same source is read differently than before."""
 FILE = "kernel.py"
 _OUTPUT_CAP = 8 << 20
@@ -82,8 +82,9 @@ class Torch:
         if known is not None:
             facts = known.facts
             build = Build(seconds=0, cached=True, binary=facts["binary"], compiler=here.version)
+            kind: WorkerKind = facts["kind"]
             return BuildResult(
-                Outcome.PASSED, build, library=known.library, symbols=(entry,), worker="python"
+                Outcome.PASSED, build, library=known.library, symbols=(entry,), worker=kind
             )
         started = time.monotonic()
         source = candidate.source.encode(errors="replace")
@@ -97,7 +98,9 @@ class Torch:
             binary=binary if passed else "",
             compiler=here.version,
         )
-        library = kept.put(name, source, {"binary": binary}).library if passed else None
+        kind = "model" if facts.get("entry") is None else "python"
+        told = {"binary": binary, "kind": kind}
+        library = kept.put(name, source, told).library if passed else None
         return BuildResult(
             outcome,
             build,
@@ -106,7 +109,7 @@ class Torch:
             library,
             symbols=(entry,) if passed else (),
             sandbox=layers,
-            worker="python",
+            worker=kind,
         )
 
     def notes(self) -> str:

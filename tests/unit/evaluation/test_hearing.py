@@ -10,6 +10,7 @@ from kernelwright.evaluation import hearing
 from kernelwright.evaluation.hearing import NEAR, hear, late
 from kernelwright.evaluation.honest_errors import HonestErrors
 from kernelwright.evaluation.question import Question
+from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Tolerance
 
@@ -50,6 +51,14 @@ def test_what_misses_by_little_is_heard_again(share, times, asked, passes):
     found = heard(answers, share)
     assert answers.asked == asked
     assert (found.compared.finding is None) is passes
+
+
+def test_who_cannot_be_asked_again_leaves_the_first_verdict():
+    class Failing(Answers):
+        def again(self, question):
+            raise ReferenceFailure("deadline", "the reference took too long")
+
+    assert heard(Failing(), 2.0).compared.finding is not None
 
 
 def test_an_output_is_held_to_the_answer_of_the_last_hearing():

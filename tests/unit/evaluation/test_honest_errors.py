@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from kernelwright.checks.answer import Answer
-from kernelwright.evaluation.honest_errors import HonestErrors, distinct_values
+from kernelwright.evaluation.honest_errors import NEAR, HonestErrors, distinct_values
+from kernelwright.records.task import Tolerance
 
 F32 = np.dtype(np.float32)
 
@@ -44,3 +45,11 @@ def test_integers_have_no_honest_errors():
 def test_different_values_are_counted_as_they_are_stored():
     close = Answer("y", np.array([1.0, 1.0 + 1e-12, 2.0]), F32, 2.0, 2.0)
     assert distinct_values(close) == 2
+
+
+def test_another_hearing_grants_no_more_than_near_the_first():
+    first, tolerance = answer(10.0, 1e-3), Tolerance(k=4.0)
+    seen = HonestErrors.of([answer(10.0, 5.0)]).bounded([first], tolerance)
+    assert seen.at(first).e0_largest == pytest.approx(NEAR * 1e-3)
+    little = HonestErrors.of([answer(10.0, 2e-3)])
+    assert little.bounded([first], tolerance) == little

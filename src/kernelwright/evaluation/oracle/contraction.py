@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from kernelwright.evaluation.oracle.serial import called
+
+NUMERIC = (np.ndarray, np.generic, bool, int, float)
 EXACT: dict[np.dtype[Any], np.dtype[Any]] = {
     np.dtype(np.float32): np.dtype(np.float64),
     np.dtype(np.float64): np.dtype(np.longdouble),
@@ -22,33 +25,37 @@ class ContractedArray(np.ndarray):
 
     __array_priority__ = 100
     product: Any = None
-    """What it is before it was rounded; None: no product."""
+    """What it is before it was rounded, and rounded; None: no product."""
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: Any, *inputs: Any, out: Any = None, **kwargs: Any
     ) -> Any:
-        plain = [_plain(item) for item in inputs]
-        target = None if out is None else _plain(out[0])
+        plain, alone = [_plain(item) for item in inputs], method == "__call__" and not kwargs
         result: Any = None
-        if method == "__call__" and ufunc in (np.add, np.subtract) and not kwargs:
+        if alone and ufunc in (np.add, np.subtract):
             result = _contracted(ufunc, inputs)
         if result is None:
-            result = getattr(ufunc, method)(*plain, **kwargs)
+            result = called(ufunc, method, plain, out, kwargs)
         wrapped = result
         if isinstance(result, np.ndarray | np.generic):
             wrapped = np.asarray(result).view(ContractedArray)
-        if method == "__call__" and ufunc is np.multiply and not kwargs:
-            wrapped.product = exact_product(plain)
-        if target is None:
+        if alone and ufunc is np.multiply:
+            exact = exact_product(plain)
+            wrapped.product = None if exact is None else (exact, np.array(_plain(wrapped)))
+        if out is None:
             return wrapped
-        target[...] = wrapped
+        _plain(out[0])[...] = _plain(wrapped)
         if isinstance(out[0], ContractedArray):
             out[0].product = wrapped.product
         return out[0]
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        super().__setitem__(key, value)
-        self.product = None
+    def unrounded(self) -> Any:
+        """The product that it still is, wherever it was written since; None: it is none."""
+        if self.product is None:
+            return None
+        exact, rounded = self.product
+        now = _plain(self)
+        return exact if np.array_equal(now, rounded, equal_nan=True) else None
 
 
 def contracted(product: Any, other: Any, dtype: np.dtype[Any], *, swap: bool, minus: bool) -> Any:
@@ -69,10 +76,10 @@ def contracted(product: Any, other: Any, dtype: np.dtype[Any], *, swap: bool, mi
 
 def _contracted(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     for place, item in enumerate(inputs):
-        product = item.product if isinstance(item, ContractedArray) else None
-        if product is None:
-            continue
+        product = item.unrounded() if isinstance(item, ContractedArray) else None
         other = _plain(inputs[1 - place])
+        if product is None or not isinstance(other, NUMERIC):
+            continue
         dtype = np.result_type(_plain(item), other)
         if dtype == item.dtype:
             return contracted(product, other, dtype, swap=place == 1, minus=ufunc is np.subtract)
@@ -81,7 +88,7 @@ def _contracted(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 
 def exact_product(factors: Sequence[Any]) -> Any:
     """The product of two arrays, or of one and a number, before it is rounded; None: unknown."""
-    if any(one is None for one in factors):
+    if not all(isinstance(one, NUMERIC) for one in factors):
         return None
     dtype = np.result_type(*factors)
     wide = EXACT.get(dtype)

@@ -8,11 +8,15 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from kernelwright.evaluation.arena import numpy_dtype
 from kernelwright.evaluation.oracle.fault import user_code
 from kernelwright.evaluation.oracle.framework import TorchProgram
 from kernelwright.evaluation.oracle.source import entry_of
 from kernelwright.evaluation.oracle.tensors import dtype_name, tensor_of
 from kernelwright.records.task import Case
+from kernelwright.tasks import inputs
 from kernelwright.tasks.contract import scalar_value
 
 SEED = 0
@@ -84,7 +88,9 @@ def _init(module: Any) -> tuple[list[Any], dict[str, Any]]:
 
 def _outputs(program: TorchProgram, case: Case) -> list[dict[str, Any]]:
     """Of each output, whether the reference itself returns memory of an input; its strides."""
-    contents = program.given(SEED)
+    contents = {one.name: np.zeros(one.shape, numpy_dtype(one.dtype)) for one in case.inputs}
+    inputs.draw(case, SEED, contents)
+    contents |= program.given(SEED)
     tensors = {name: tensor_of(array.copy()) for name, array in contents.items()}
     scalars = {one.name: scalar_value(one.dtype, one.value) for one in case.scalars}
     ranges = [_range(one) for one in tensors.values()]

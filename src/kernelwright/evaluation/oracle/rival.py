@@ -135,9 +135,9 @@ class Rival:
         """Nanoseconds of one call for each slot, prolonged by so many thousandths."""
         clock = time.perf_counter_ns
         spent = []
-        for number in numbers:
-            player.prepare(number)
-            with self.user_code("the reference"):
+        with player.mode(), self.user_code("the reference"):
+            for number in numbers:
+                player.prepare(number)
                 started = clock()
                 result = player.call()
                 if handicap:
@@ -146,7 +146,7 @@ class Rival:
                     while clock() < until:
                         pass
                 spent.append(clock() - started)
-            player.finish(number, result)
+                player.finish(number, result)
         return spent
 
 

@@ -5,7 +5,7 @@
 in float32. Both reach operators, methods and functions alike through numpy's own protocols.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,9 +34,9 @@ class SerialArray(np.ndarray):
         elif method == "__call__" and ufunc is np.vecdot and not kwargs:
             result = reduce(np.add, np.conjugate(plain[0]) * plain[1], axis=-1)
         else:
-            result = getattr(ufunc, method)(*plain, **kwargs)
+            result = called(ufunc, method, plain, out, kwargs)
         if out is not None:
-            _plain(out[0])[...] = result
+            _plain(out[0])[...] = _plain(result)
             return out[0]
         return _wrapped(result, SerialArray)
 
@@ -57,7 +57,8 @@ class NarrowArray(np.ndarray):
     ) -> Any:
         plain = [_plain(item) for item in inputs]
         narrow = [item.dtype for item in plain if _is_narrow(item)]
-        result = getattr(ufunc, method)(*(_widened(item) for item in plain), **kwargs)
+        wide = None if out is None else [_widened(_plain(out[0]))]
+        result = called(ufunc, method, [_widened(item) for item in plain], wide, kwargs)
         strong = any(
             isinstance(item, np.ndarray)
             and item.ndim
@@ -78,6 +79,25 @@ class NarrowArray(np.ndarray):
         wide = [_widened(_plain(item)) for item in args]
         result = _rounded(func(*wide, **kwargs), self.dtype)
         return _wrapped(result, NarrowArray)
+
+
+def called(
+    ufunc: np.ufunc, method: str, inputs: Sequence[Any], out: Any, kwargs: dict[str, Any]
+) -> Any:
+    """What numpy makes of plain inputs; elements that a mask leaves out are those of ``out``.
+
+    Args:
+        ufunc: what is called.
+        method: ``__call__``, ``reduce`` and so on.
+        inputs: plain arrays and numbers.
+        out: where the result was to go, in a sequence; None: nowhere.
+        kwargs: everything else, a mask among it.
+    """
+    if "where" in kwargs:
+        kwargs = {**kwargs, "where": np.asarray(kwargs["where"])}
+        if out is not None:
+            kwargs["out"] = np.array(out[0])
+    return getattr(ufunc, method)(*inputs, **kwargs)
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:

@@ -5,6 +5,7 @@ would run it, without a copy and without rebinding inside the window.
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import array_api_compat.torch as torch_api
@@ -115,10 +116,13 @@ class TorchPlayer:
             tensors = self.tensors[number]
             place_states(self.model, {path: tensors[name] for path, name in self.states.items()})
 
+    def mode(self) -> AbstractContextManager[object]:
+        """In what the calls of a block are made, as those of a candidate are."""
+        return torch.inference_mode()
+
     def call(self) -> Any:
         """What is timed."""
-        with torch.inference_mode():
-            return self.function(*self.current)
+        return self.function(*self.current)
 
     def finish(self, number: int, result: Any) -> None:
         """Copy the result to where the verifier looks."""
