@@ -25,7 +25,6 @@ from kernelwright.evaluation.python_worker import PythonWorker
 from kernelwright.evaluation.worker import Worker
 from kernelwright.languages.base import WorkerKind
 from kernelwright.records.candidate import Candidate
-from kernelwright.records.task import Task
 from kernelwright.sandbox.jailed import Jailed
 from kernelwright.sandbox.zygote import Zygote
 from kernelwright.tasks import contract

@@ -18,7 +18,13 @@ from typing import Any, Literal
 from kernelwright.candidates.notation import Notation
 from kernelwright.errors import JudgeError, PrerequisiteError, UsageError
 from kernelwright.extras import how_to_add
-from kernelwright.languages.base import DEFAULT_LIMITS, Availability, BuildLimits, BuildResult
+from kernelwright.languages.base import (
+    DEFAULT_LIMITS,
+    Availability,
+    BuildLimits,
+    BuildResult,
+    WorkerKind,
+)
 from kernelwright.languages.cache import Cache, cache_folder, key
 from kernelwright.languages.python_form import MODEL, Misfit, Wanted, misfit
 from kernelwright.records.candidate import Candidate

@@ -7,8 +7,8 @@ import pytest
 
 from kernelwright.checks.answer import Answer
 from kernelwright.evaluation import hearing
-from kernelwright.evaluation.hearing import NEAR, hear, late
-from kernelwright.evaluation.honest_errors import HonestErrors
+from kernelwright.evaluation.hearing import hear, late
+from kernelwright.evaluation.honest_errors import NEAR, HonestErrors
 from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.records.outcome import Outcome

@@ -77,7 +77,8 @@ class NarrowArray(np.ndarray):
         if func not in _WIDE:
             return super().__array_function__(func, types, args, kwargs)
         wide = [_widened(_plain(item)) for item in args]
-        result = _rounded(func(*wide, **kwargs), self.dtype)
+        plain = {name: _plain(value) for name, value in kwargs.items()}
+        result = _rounded(func(*wide, **plain), self.dtype)
         return _wrapped(result, NarrowArray)
 
 
@@ -93,7 +94,7 @@ def called(
         out: where the result was to go, in a sequence; None: nowhere.
         kwargs: everything else, a mask among it.
     """
-    if "where" in kwargs:
+    if kwargs.get("where", True) is not True:
         kwargs = {**kwargs, "where": np.asarray(kwargs["where"])}
         if out is not None:
             kwargs["out"] = np.array(out[0])

@@ -118,7 +118,8 @@ class TorchPlayer:
 
     def mode(self) -> AbstractContextManager[object]:
         """In what the calls of a block are made, as those of a candidate are."""
-        return torch.inference_mode()
+        mode: AbstractContextManager[object] = torch.inference_mode()
+        return mode
 
     def call(self) -> Any:
         """What is timed."""
