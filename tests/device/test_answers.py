@@ -12,8 +12,9 @@ from kernelwright.checks.rounding import rounded
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.hearing import hear
 from kernelwright.evaluation.oracle_client import Oracle
+from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.records.task import Task
-from kernelwright.tasks import contract, hostile, suites
+from kernelwright.tasks import contract, edges, hostile, suites
 from kernelwright.tasks.load import load_task
 
 
@@ -134,3 +135,32 @@ def test_a_timed_call_is_held_to_errors_at_the_size_of_its_own_answer(oracle):
     small = {name: 1e-3 * view for name, view in base.contents.items()}
     (large,), (timed,) = base.answers, answers.timed(case, small).answers
     assert timed.e0_largest == pytest.approx(1e-6 * large.e0_largest, rel=1e-3)
+
+
+def test_a_whole_number_with_which_outputs_have_another_shape_is_skipped(oracle):
+    task = core(
+        "softmax",
+        axes={"M": "fixed", "N": "fixed"},
+        outputs=[{"name": "y", "dtype": "float32", "shape": ["M", 4]}],
+        scalars=[
+            {"name": "many", "dtype": "int64", "value": 4},
+            {"name": "axis", "dtype": "int32", "value": 1},
+            {"name": "factor", "dtype": "int64", "value": 3},
+        ],
+        reference={
+            "kind": "array",
+            "entry": "softmax",
+            "source": "def softmax(xp, x, many, axis, factor):\n"
+            "    if axis != 1:\n        raise ValueError(axis)\n"
+            "    return factor * x[:, :many]\n",
+        },
+    )
+    answers, _ = asked(oracle, task)
+    many, axis, factor = edges.edge_cases(task, "cpu")
+    for case, kind in ((many, "shape"), (axis, "raises")):
+        with pytest.raises(ReferenceFailure) as failed:
+            answers.shape(case)
+        assert failed.value.kind == kind
+    question = answers.shape(factor)
+    (answer,) = question.answers
+    assert np.array_equal(answer.truth, 4 * question.contents["x"][:, :4].astype(np.float64))
