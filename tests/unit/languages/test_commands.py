@@ -124,3 +124,11 @@ def test_only_compilers_that_we_can_drive(name):
 def test_a_library_is_missing_where_the_link_failed_and_the_header_needs_it(needs, code, library):
     job = Job.of("", GCC, {}, needs=needs)
     assert missing_library(job, code, "/usr/bin/ld: cannot find -ldnnl: No such file\n") == library
+
+
+def test_what_is_shown_as_allowed_is_all_that_is():
+    for flag in (
+        *allowed._EXACT, "-ffp-contract=", "-fvect-cost-model=", "gnu++", "c++17", "c++23", "-O1",
+        "-O3", "-mno-", "-fno-", "-mprefer-vector-width=",
+    ):  # fmt: skip
+        assert flag in allowed.FLAGS_IN_WORDS
