@@ -63,6 +63,8 @@ def sense(answers: Answers, cases: Sequence[Case], seconds: float | None = None)
 def _rows(draws: Draws, until: float | None) -> Iterator[Row]:
     for number, answer in enumerate(draws.first.answers):
         if answer.truth.size:
+            if answer.undecided:
+                yield Row("undecided", answer.name, f"{answer.doubts.share:.1%}", tries=[[]])
             yield from _of_output(draws, number)
             yield _another_seed(draws, number)
             yield from _self_test(draws, answer)
