@@ -12,8 +12,9 @@ from kernelwright.checks.rounding import rounded
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.hearing import hear
 from kernelwright.evaluation.oracle_client import Oracle
+from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.records.task import Task
-from kernelwright.tasks import contract, hostile, suites
+from kernelwright.tasks import contract, edges, hostile, suites
 from kernelwright.tasks.load import load_task
 
 
@@ -94,7 +95,7 @@ def test_a_type_that_is_allowed_widens_the_tolerance_by_what_it_costs(
 def test_integers_stay_integers_whatever_is_allowed(oracle):
     answers, case = asked(oracle, core("cross_entropy", precision=["bfloat16"]))
     assert answers.base(case).contents["labels"].dtype == np.int64
-    assert answers.base(case).fair
+    assert answers.base(case).compared == ("loss",)
 
 
 def test_one_value_everywhere_is_one_sample(oracle):
@@ -134,3 +135,67 @@ def test_a_timed_call_is_held_to_errors_at_the_size_of_its_own_answer(oracle):
     small = {name: 1e-3 * view for name, view in base.contents.items()}
     (large,), (timed,) = base.answers, answers.timed(case, small).answers
     assert timed.e0_largest == pytest.approx(1e-6 * large.e0_largest, rel=1e-3)
+
+
+STEP = 0.037
+
+
+def quantising():
+    return core(
+        "softmax",
+        reference={
+            "kind": "array",
+            "entry": "softmax",
+            "source": "def softmax(xp, x):\n"
+            f"    return xp.astype(xp.round(x / {STEP}), xp.int32)\n",
+        },
+        outputs=[{"name": "y", "dtype": "int32", "shape": ["M", "N"]}],
+    )
+
+
+def test_whole_numbers_at_a_boundary_are_right_as_honest_evaluations_have_them(oracle):
+    answers, case = asked(oracle, quantising())
+    views = answers.draw(case, 1)
+    flat = views["x"].reshape(-1)
+    few = np.arange(0, flat.size, 200)
+    flat[few] = ((few // 200 + 0.5) * STEP).astype(flat.dtype)
+    (answer,) = answers.answer(case, views)
+    found = oracle.truth(case, views, ("native", "serial"))
+    native = found["native"]["y"]
+    assert 0 < int((native != answer.truth).sum()) <= few.size
+    assert not answer.undecided
+    for got in (native, found["serial"]["y"], answer.truth):
+        assert judge(got, answer, answers.task.tolerance) is None
+    assert judge(native + 1, answer, answers.task.tolerance) is not None
+    near = native.copy()
+    near.reshape(-1)[1] += 1
+    assert judge(near, answer, answers.task.tolerance) is not None
+
+
+def test_a_whole_number_with_which_outputs_have_another_shape_is_skipped(oracle):
+    task = core(
+        "softmax",
+        axes={"M": "fixed", "N": "fixed"},
+        outputs=[{"name": "y", "dtype": "float32", "shape": ["M", 4]}],
+        scalars=[
+            {"name": "many", "dtype": "int64", "value": 4},
+            {"name": "axis", "dtype": "int32", "value": 1},
+            {"name": "factor", "dtype": "int64", "value": 3},
+        ],
+        reference={
+            "kind": "array",
+            "entry": "softmax",
+            "source": "def softmax(xp, x, many, axis, factor):\n"
+            "    if axis != 1:\n        raise ValueError(axis)\n"
+            "    return factor * x[:, :many]\n",
+        },
+    )
+    answers, _ = asked(oracle, task)
+    many, axis, factor = edges.edge_cases(task, "cpu")
+    for case, kind in ((many, "shape"), (axis, "raises")):
+        with pytest.raises(ReferenceFailure) as failed:
+            answers.shape(case)
+        assert failed.value.kind == kind
+    question = answers.shape(factor)
+    (answer,) = question.answers
+    assert np.array_equal(answer.truth, 4 * question.contents["x"][:, :4].astype(np.float64))

@@ -218,6 +218,19 @@ def test_a_missing_library_is_named(cpp):
     assert "libdnnl-dev" in result.hint
 
 
+LIES = {
+    "by an error": "#error cannot find -lopenblas\n",
+    "by a linker's words": "/usr/bin/ld: cannot find -lopenblas\n",
+    "by a name": 'void f() asm("cannot find -lopenblas"); void g() { f(); }\n',
+}
+
+
+@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+def test_a_library_that_only_the_source_speaks_of_is_not_missing(cpp, lie):
+    result = build(cpp, lie + ENTRY)
+    assert (result.outcome, result.hint) == (Outcome.BUILD_ERROR, "")
+
+
 def test_a_newer_standard_can_be_asked_for(cpp):
     text = f"#include <span>\n{ENTRY}\nstatic_assert(__cplusplus > 201703L);\n"
     header = '// /// kernelwright\n// flags = ["-std=c++20"]\n// ///\n'

@@ -233,6 +233,23 @@ def foreign(tmp_path, drawn, body="return a @ b"):
     return f"{path}:product"
 
 
+BOUNDARY = {
+    "few": ("x * 3 > 1", "bool", False),
+    "many": ("xp.sin(1e7 * x) > 0", "bool", True),
+    "whole numbers": ("xp.astype(xp.round(20 * x), xp.int32)", "int32", False),
+    "many whole numbers": ("xp.astype(xp.round(1e8 * x), xp.int64)", "int64", True),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDARY)
+def test_an_output_of_which_honest_evaluations_disagree_is_refused(oracle, name):
+    body, dtype, refused = BOUNDARY[name]
+    found = sensed(oracle, task(body, dtype=dtype))
+    assert found.refused is refused, found.reason
+    assert (("undecided", "y") in accepted(found)) is refused
+    assert ("part at" in found.reason) is refused
+
+
 DRAWN = {
     "diagonal": ("[np.diag(r(40)), r(40, 9)]", {("pattern", "a")}),
     "triangular": ("[np.triu(r(40, 40)), r(40, 9)]", set()),

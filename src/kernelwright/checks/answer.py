@@ -1,4 +1,9 @@
-"""The right answer of one output, and how far honest arithmetic is from it."""
+"""The right answer of one output, and how far honest arithmetic is from it.
+
+Honest are a native evaluation, a serial one and one in each lower type that the task allows. At a
+near miss two things more count: an evaluation that rounds a product and its sum once, as compilers
+contract them, and the errors on other contents of the kind and on ordinary ones.
+"""
 
 import math
 from dataclasses import dataclass
@@ -7,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kernelwright.checks.distance import Array, measure, saturate, scales
+from kernelwright.checks.doubts import NO_DOUBTS, Doubts
 
 
 @dataclass(frozen=True)
@@ -21,8 +27,8 @@ class Answer:
     scale_rms: float
     e0_largest: float = 0.0
     e0_rms: float = 0.0
-    honest_misplaced: int = 0
-    """Elements at which an honest evaluation itself is not finite as the answer is."""
+    doubts: Doubts = NO_DOUBTS
+    """Elements at which an honest evaluation is another integer, or not finite as the answer."""
     whole: bool = False
     """Whole numbers whose every partial result is exact: honest evaluations are equal to them."""
 
@@ -32,12 +38,17 @@ class Answer:
         return self.whole or self.dtype.kind in "iub"
 
     @property
+    def undecided(self) -> bool:
+        """Whether so many elements are in doubt that comparing the output says nothing."""
+        return self.doubts.many
+
+    @property
     def reproduced(self) -> bool:
         """Whether every honest evaluation gave these very floats, and they are whole numbers.
 
         A mean may come of a running mean, which is honest and rounds where a sum does not.
         """
-        off = (self.e0_largest, self.e0_rms, self.honest_misplaced)
+        off = (self.e0_largest, self.e0_rms, self.doubts.places.size)
         if self.dtype.kind in "iub" or any(off):
             return False
         return bool(np.isfinite(self.truth).all() and (self.truth == np.rint(self.truth)).all())
@@ -53,13 +64,15 @@ def make_answer(
         truth: the float64 evaluation, contiguous; changed in place: values beyond the range
             of ``dtype`` become what a conversion makes of them.
         dtype: the output's dtype.
-        honest: native and serial evaluations of the same inputs.
+        honest: evaluations of the same inputs by honest arithmetic; where they differ from
+            ``truth`` in whole numbers, in truth values or in what is finite, it is in doubt.
     """
     if dtype.kind in "iub":
-        return Answer(name, truth, dtype, 0.0, 0.0)
+        return Answer(name, truth, dtype, 0.0, 0.0, doubts=Doubts.of_integers(truth, honest))
     truth = saturate(truth, dtype)
     largest, rms = scales(truth)
     errors = [measure(array, truth) for array in honest]
+    misplaced = [one for one, e in zip(honest, errors, strict=True) if e.misplaced]
     return Answer(
         name,
         truth,
@@ -68,5 +81,5 @@ def make_answer(
         scale_rms=rms,
         e0_largest=max((e.largest for e in errors if math.isfinite(e.largest)), default=0.0),
         e0_rms=max((e.rms for e in errors if math.isfinite(e.rms)), default=0.0),
-        honest_misplaced=max((e.misplaced for e in errors), default=0),
+        doubts=Doubts.of_floats(truth, misplaced),
     )

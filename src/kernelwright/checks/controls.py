@@ -38,6 +38,8 @@ OF_INPUTS = {
 OF_ITSELF = {
     "twice_the_tolerance": "the answer, one element off by twice what is allowed",
     "half_the_tolerance": "the answer, one element off by half of what is allowed: must pass",
+    "undecided": "honest evaluations, where they and the answer part at more than one element in a "
+    "hundred: other integers, or not finite alike",
 }
 
 
@@ -90,10 +92,11 @@ def is_right(values: Array, answer: Answer) -> bool:
 
 
 def moved(answer: Answer, by: float) -> Array | None:
-    """The answer with its smallest finite element moved; None where no element is finite."""
+    """The answer with its smallest finite element moved that is not in doubt; None without one."""
     size = np.where(np.isfinite(answer.truth), np.abs(answer.truth), np.inf)
+    size.reshape(-1)[answer.doubts.places] = np.inf
     place = np.unravel_index(int(size.argmin()), size.shape) if size.shape else ()
-    if not np.isfinite(answer.truth[place]):
+    if not np.isfinite(size[place]):
         return None
     found = answer.truth.copy()
     found[place] += by

@@ -78,10 +78,16 @@ def as_double(values: Array) -> Array:
 
 def _special(values: Array, expected: Array, error: Array) -> tuple[Array, Array]:
     """Errors with non-finite places zeroed, and the indices where their kinds differ."""
+    odd = ~np.isfinite(as_double(values)) | ~np.isfinite(expected)
+    return np.where(odd, 0.0, error), np.flatnonzero(kinds_differ(values, expected))
+
+
+def kinds_differ(values: Array, expected: Array) -> Array:
+    """Where one of two arrays of a shape is not finite and the other is not so alike; booleans."""
     got = as_double(values)
-    same = (got == expected) | (np.isnan(got) & np.isnan(expected))
-    odd = ~np.isfinite(got) | ~np.isfinite(expected)
-    return np.where(odd, 0.0, error), np.flatnonzero(odd & ~same)
+    found: Array = (got != expected) & ~(np.isnan(got) & np.isnan(expected))
+    found &= ~(np.isfinite(got) & np.isfinite(expected))
+    return found
 
 
 def saturate(truth: Array, dtype: np.dtype[Any]) -> Array:

@@ -37,6 +37,8 @@ HINTS = {
     "pattern": "draw the whole of it, or pass only the part that varies",
     "rounded": "use values or sizes at which honest sums err less, "
     "or allow the lower type in precision",
+    "undecided": "return what comes before it is rounded or compared, draw values further from "
+    "where it turns, or allow no lower type in precision",
 }
 
 
@@ -184,6 +186,11 @@ def _sentence(control: Control) -> str:
             return f"changing {control.of} changes the outputs by {off}{why}"
         case "pattern":
             return f"{control.note} of {control.of} is the same under every seed"
+        case "undecided":
+            return (
+                f"honest evaluations of output {control.of} and its float64 answer part at "
+                f"{control.note} of the elements"
+            )
         case "pass_through":
             return f"input {control.note} passes for output {control.of}, off by {off}"
     words = control.name.replace("_", " ")

@@ -4,10 +4,10 @@ import time
 
 import numpy as np
 
-from kernelwright.checks.correctness import judge
 from kernelwright.checks.finding import Rejected
 from kernelwright.errors import JudgeError, TaskError
 from kernelwright.evaluation.cases import Cases
+from kernelwright.evaluation.hearing import hear
 from kernelwright.evaluation.host import Host
 from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.evaluation.rivals import unavailable
@@ -63,11 +63,11 @@ def _wrong(host: Host, name: str, case: Case) -> str:
     """What is wrong with a baseline's outputs; empty if nothing."""
     side = host.rival_side(name, case, host.answers.seed("right", name))
     side.block()
-    contents = side.ring.inputs.contents(0)
-    task = host.answers.task.tolerance
+    answers, task = host.answers, host.answers.task.tolerance
     loose = task.model_copy(update={"k": SLACK * task.k})
-    for answer in host.answers.answer(case, contents, known=case.workload):
-        got, poison = side.ring.output(0, answer.name), side.ring.poisons[0]
-        if finding := judge(got, answer, loose, poison):
+    question = answers.timed(case, side.ring.inputs.contents(0))
+    for output in answers.base(case).compared:
+        got, poison = side.ring.output(0, output), side.ring.poisons[0]
+        if finding := hear(answers, question, output, got, loose, poison).compared.finding:
             return finding.reason
     return ""

@@ -1,6 +1,6 @@
 """What a candidate is asked, and what it should answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from kernelwright.checks.answer import Answer
@@ -25,9 +25,9 @@ class Question:
     """Draws more of its kind."""
 
     @property
-    def fair(self) -> bool:
-        """Whether honest evaluations are finite wherever the right answer is."""
-        return not any(answer.honest_misplaced for answer in self.answers)
+    def compared(self) -> tuple[str, ...]:
+        """Names of the outputs that are compared: those whose answer is not undecided."""
+        return tuple(answer.name for answer in self.answers if not answer.undecided)
 
     def answer(self, name: str) -> Answer:
         """That of one output."""
@@ -36,6 +36,11 @@ class Question:
     def held_to(self, errors: HonestErrors) -> "Question":
         """The same, with at least these errors taken for honest."""
         return replace(self, answers=[errors.at(one) for one in self.answers])
+
+    def doubting(self, measured: Sequence[Answer]) -> "Question":
+        """The same, with the doubts of answers that more honest evaluations were measured for."""
+        pairs = zip(self.answers, measured, strict=True)
+        return replace(self, answers=[replace(one, doubts=more.doubts) for one, more in pairs])
 
     def whole(self) -> "Question":
         """The same, with equality demanded of outputs that every honest evaluation reproduced."""

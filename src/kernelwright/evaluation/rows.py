@@ -27,7 +27,7 @@ def in_a_row(
 
     Args:
         trial: of the candidate.
-        question: contents and right outputs; an unfair one is called but not compared.
+        question: contents and right outputs; undecided ones are not compared.
         ring: slots of it are called in a drawn order.
         blame: turns a finding on values into the outcome of the calling stage.
 
@@ -56,13 +56,14 @@ def _asked(
         ring.poison(slot, pattern)
     trial.worker.run(order, trial.deadline)
     last = order[-1]
-    if found := ring.trespass(last) or trial.worker.left_behind():
+    beside = map(ring.trespass, dict.fromkeys(order))
+    if found := next(filter(None, beside), None) or trial.worker.left_behind():
         raise Rejected(located(found, question.case))
-    for item in question.case.outputs if question.fair else ():
-        got = ring.output(last, item.name)
-        heard = hear(trial.answers, question, item.name, got, trial.task.tolerance, pattern)
+    for name in question.compared:
+        got = ring.output(last, name)
+        heard = hear(trial.answers, question, name, got, trial.task.tolerance, pattern)
         if finding := heard.compared.finding:
-            return late(heard, ring.output(last, item.name), trial.task.tolerance) or finding
+            return late(heard, ring.output(last, name), trial.task.tolerance) or finding
     return None
 
 

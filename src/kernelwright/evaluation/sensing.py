@@ -4,10 +4,8 @@ Two draws of each workload are answered, and one more for every input; more are 
 a difference may have been missed by chance.
 """
 
-import math
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -23,6 +21,7 @@ from kernelwright.evaluation.draws import Draws, cast
 from kernelwright.evaluation.question import Question
 from kernelwright.records.sensitivity import Sensitivity
 from kernelwright.records.task import Case, Scalar, Shaped, Tolerance
+from kernelwright.tasks.other_values import other_values
 
 MORE_SEEDS = 2
 MORE_SEEDS_OF_FEW = 8
@@ -64,6 +63,8 @@ def sense(answers: Answers, cases: Sequence[Case], seconds: float | None = None)
 def _rows(draws: Draws, until: float | None) -> Iterator[Row]:
     for number, answer in enumerate(draws.first.answers):
         if answer.truth.size:
+            if answer.undecided:
+                yield Row("undecided", answer.name, f"{answer.doubts.share:.1%}", tries=[[]])
             yield from _of_output(draws, number)
             yield _another_seed(draws, number)
             yield from _self_test(draws, answer)
@@ -199,7 +200,7 @@ def _of_scalar(draws: Draws, scalar: Scalar, until: float | None) -> Row:
         row.tried = False
         return row
     row.tries.append([])
-    for value in _other_values(scalar):
+    for value in other_values(scalar):
         scalars = tuple(
             one.model_copy(update={"value": value}) if one.name == scalar.name else one
             for one in draws.case.scalars
@@ -214,13 +215,3 @@ def _of_scalar(draws: Draws, scalar: Scalar, until: float | None) -> Row:
         if not row.accepted(draws.answers.task.tolerance):
             break
     return row
-
-
-def _other_values(scalar: Scalar) -> Iterator[Any]:
-    value = scalar.value
-    if scalar.dtype == "bool":
-        yield not value
-    elif "float" in scalar.dtype:
-        yield from filter(math.isfinite, (2 * value + 1, 0.0, -value))
-    else:
-        yield from (1 - int(value) if value in (0, 1) else int(value) + 1, 0, 2 * int(value) + 1)

@@ -74,7 +74,7 @@ def _timed_repeats(trial: Trial, cases: Cases, rings: Rings) -> None:
 
 
 def _repeated(trial: Trial, case: Case, rings: Rings, repeats: int) -> int:
-    """How many different results so many alike calls have; each is compared.
+    """How many different results so many alike calls have; each is compared, unless undecided.
 
     Raises:
         Rejected: one is wrong, or there are several where the task asks for one.
@@ -91,7 +91,8 @@ def _repeated(trial: Trial, case: Case, rings: Rings, repeats: int) -> int:
         if bits in seen:
             continue
         seen.add(bits)
-        for name, got in outputs.items():
+        for name in question.compared:
+            got = outputs[name]
             heard = hear(trial.answers, question, name, got, trial.task.tolerance, pattern)
             if finding := heard.compared.finding:
                 reason = f"call {number + 1} of {repeats} alike ones was wrong: {finding.reason}"

@@ -112,8 +112,20 @@ class Trial:
         try:
             yield
         except ReferenceFailure as failure:
-            skipped = self.labels.setdefault("reference_undefined", {})
-            skipped[name] = failure.reason
+            self._undefined(name, failure.reason)
+
+    def _undefined(self, name: str, reason: str) -> None:
+        self.labels.setdefault("reference_undefined", {})[name] = reason
+
+    def _name_undecided(self, question: Question) -> None:
+        """Say which outputs are not compared, as honest evaluations of them disagree."""
+        case = question.case
+        for answer in question.answers:
+            if answer.undecided:
+                where = f"{case.workload}, {case.note}" if case.note else case.workload
+                share = f"{answer.doubts.share:.1%} of its elements"
+                reason = f"honest evaluations of output {answer.name} disagree at {share}"
+                self._undefined(f"{where}, {answer.name}", reason)
 
     def bind(self, ring: Ring) -> None:
         """Let the worker's calls go to ``ring``."""
@@ -154,7 +166,7 @@ class Trial:
         """Call once and compare every output.
 
         Args:
-            question: contents and right outputs; an unfair one is called but not compared.
+            question: contents and right outputs; undecided ones are not compared, but named.
             ring: reuse these buffers; a small ring of its own otherwise.
             blame: turns a finding on values into the outcome of the calling stage.
             pattern: of the poison; None: that of the stage.
@@ -167,13 +179,14 @@ class Trial:
             pattern = POISONS[len(self.checks) % 2]
         try:
             self.call(own, question.contents, pattern)
-            for item in question.case.outputs if question.fair else ():
-                got = own.output(0, item.name)
-                heard = hear(self.answers, question, item.name, got, self.task.tolerance, pattern)
+            self._name_undecided(question)
+            for name in question.compared:
+                got = own.output(0, name)
+                heard = hear(self.answers, question, name, got, self.task.tolerance, pattern)
                 if finding := heard.compared.finding:
-                    if deferred := late(heard, own.output(0, item.name), self.task.tolerance):
+                    if deferred := late(heard, own.output(0, name), self.task.tolerance):
                         raise Rejected(deferred)
-                    known = ring and self._stale(own, question, finding, item.name)
+                    known = ring and self._stale(own, question, finding, name)
                     raise Rejected(known or blame(finding))
                 self.note(question.case, heard.answer, heard.compared)
             self._remember(own, question)

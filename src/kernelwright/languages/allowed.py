@@ -20,10 +20,6 @@ _PACKAGES = {
     "openblas": "libopenblas-dev", "tbb": "libtbb-dev",
 }  # fmt: skip
 """In which a library lies in Debian and Ubuntu, where it is one of its own."""
-FLAGS_IN_WORDS = (
-    "-ffast-math and its parts, -funroll-loops, -fno-*, -O1 to -O3, -mprefer-vector-width=*, "
-    "-mno-*, -std=c++17 to c++23"
-)
 _EXACT = (
     "-ffast-math", "-funsafe-math-optimizations", "-fassociative-math", "-freciprocal-math",
     "-ffinite-math-only", "-funroll-loops", "-funroll-all-loops", "-fpeel-loops", "-fsplit-loops",
@@ -36,7 +32,19 @@ _PATTERN = re.compile(
     r"|-std=(c|gnu)\+\+(17|20|23)|-ffp-contract=(fast|on|off)|-fvect-cost-model=(unlimited|dynamic|cheap|very-cheap)"
 )
 # They would change what the library is, not how fast it is.
-_FORBIDDEN = re.compile(r"-fno-(pic|PIC|plt|visibility.*|openmp.*|stack-protector-.*|lto.*)")
+_FORBIDDEN = re.compile(r"-fno-(pic|plt|visibility.*|openmp.*|stack-protector-.*|lto.*)")
+FLAGS_IN_WORDS = ", ".join(
+    (
+        "-O1 to -O3",
+        "-std=c++17, c++20 or c++23 and gnu++ alike",
+        "-ffp-contract=fast, on or off",
+        "-fvect-cost-model=unlimited, dynamic, cheap or very-cheap",
+        "-mprefer-vector-width=128, 256, 512 or none",
+        "-mno-*",
+        "-fno-* but of pic, plt, visibility, openmp, stack-protector- and lto",
+        *_EXACT,
+    )
+)
 
 
 @dataclass(frozen=True)

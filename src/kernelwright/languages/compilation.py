@@ -25,6 +25,8 @@ CONTRACT, REPORT = "contract.h", "report.txt"
 _LOG_CAP = (64 << 10) - 256
 _REPORT_CAP = 256 << 10
 _PROCESSES = 64
+_LINK_FAILED = 11
+"""Exit code of ``jail/build.py``: 10 and the place of the command that failed."""
 _CONFLICT = re.compile(
     r"conflicting (declaration of C function|types for)|ambiguating new decl"
     r"|different exception specifier|exception specification in declaration"
@@ -137,7 +139,8 @@ def run(job: Job, toolchain: Toolchain, limits: BuildLimits, mode: sandbox.Mode)
         recorded = _read(folder / REPORT, _REPORT_CAP).decode(errors="replace")
         report = compiler_log.clean(recorded, folder) or remarks
         library = _read(folder / LIBRARY, limits.output_bytes) if code == 0 else b""
-    outcome, reason, symbols = _verdict(code, log, library, limits)
+    missing = missing_library(job, code, log)
+    outcome, reason, symbols = _verdict(code, log, library, limits, missing)
     if outcome is Outcome.BUILD_ERROR:
         require_room()  # else the candidate would be blamed for it
     build = Build(
@@ -148,10 +151,23 @@ def run(job: Job, toolchain: Toolchain, limits: BuildLimits, mode: sandbox.Mode)
         log=log,
         vectorised=compiler_log.vectorised(report, job.source),
     )
-    missing = compiler_log.missing_library(log) if outcome is Outcome.UNSUPPORTED else ""
     hint = allowed.how_to_install(missing) if missing else ""
     result = BuildResult(outcome, build, reason, hint, symbols=symbols, sandbox=layers)
     return Compiled(result, library if outcome is Outcome.PASSED else b"")
+
+
+def missing_library(job: Job, code: int | None, log: str) -> str:
+    """A library that the job's header needs and the linker does not find; empty: none.
+
+    Args:
+        job: what was built.
+        code: how its commands ended.
+        log: what they printed. A source can print what it likes, so this counts only where the
+            link failed, and only for what is linked because of the header.
+    """
+    needed = {option[2:] for option in job.commands[-1] if option.startswith("-l")}
+    said = compiler_log.missing_libraries(log) if code == _LINK_FAILED else []
+    return next((name for name in said if name in needed), "")
 
 
 def _limits(limits: BuildLimits) -> sandbox.Limits:
@@ -173,13 +189,13 @@ def _layers(jailed: sandbox.Jailed, code: int | None) -> Sandbox:
 
 
 def _verdict(
-    code: int | None, log: str, library: bytes, limits: BuildLimits
+    code: int | None, log: str, library: bytes, limits: BuildLimits, missing: str
 ) -> tuple[Outcome, str, tuple[str, ...]]:
     if code is None:
         reason = f"the compiler was still busy after {limits.seconds:g} s"
         return Outcome.BUILD_TIMEOUT, reason, ()
     if code != 0:
-        if missing := compiler_log.missing_library(log):
+        if missing:
             return Outcome.UNSUPPORTED, f"library {missing!r} is not installed here", ()
         reason = compiler_log.reason(log)
         # What cannot be parsed disagrees with the contract too, later.

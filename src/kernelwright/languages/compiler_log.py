@@ -10,7 +10,10 @@ _TEMPORARY = re.compile(r"\./(?:cc\w{6}|kernel-\w+)\.(\w+)\b")
 _ERROR = re.compile(r"^(?:(?P<file>[^\s:][^:\n]*):(?:(?P<line>\d+):(?:\d+:)?)? )?"
                     r"(?:[\w+/.-]+: )?(?:fatal )?error: (?P<what>.+)$", re.MULTILINE)  # fmt: skip
 _LINKER = re.compile(r"(undefined reference to .+|cannot find -l[^\s:]+)")
-_MISSING = re.compile(r"(?:cannot find|unable to find library) -l([\w+.-]{1,60})")
+_MISSING = re.compile(
+    r"^[^:\n]*\bld(?:\.\w+)?: (?:error: )?(?:cannot find|unable to find library) -l([\w+.-]{1,60})",
+    re.MULTILINE,
+)
 _VECTORISED = re.compile(
     r"^kernel\.cpp:(\d{1,9}):(\d+): (?:optimized: +loop vectorized|remark: vectorized loop)"
 )
@@ -56,10 +59,12 @@ def reason(log: str) -> str:
     return lines[-1][:300] if lines else "the compiler failed without a word"
 
 
-def missing_library(log: str) -> str:
-    """What the linker was told to link and could not find, as in ``-ltbb`` without ``-l``."""
-    found = _MISSING.search(log)
-    return found[1] if found else ""
+def missing_libraries(log: str) -> list[str]:
+    """What a linker says that it could not find, as in ``-ltbb`` without ``-l``.
+
+    Source text can make any step of a build say anything; see who asked for it before believing.
+    """
+    return _MISSING.findall(log)
 
 
 def vectorised(report: str, source: str) -> int:

@@ -15,6 +15,7 @@ from kernelwright.expressions import ExpressionError
 from kernelwright.records.task import Case, Device, Task, Workload
 from kernelwright.tasks.contract import resolve, workload
 from kernelwright.tasks.inputs import generator
+from kernelwright.tasks.other_values import other_values
 
 ITEM_BYTES = {
     "float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1,
@@ -87,19 +88,21 @@ def edge_cases(task: Task, device: Device) -> list[Case]:
 def _other_scalars(case: Case) -> list[Case]:
     """One case more for each number that is passed, with another value of it.
 
-    Not for whole numbers: they may stand for sizes.
+    A whole number may stand for a size or an axis: where the reference fails with the other one,
+    or its outputs have other shapes, the case is skipped like any other without an answer.
     """
     found = []
     for one in case.scalars:
-        if one.dtype != "bool" and "float" not in one.dtype:
+        value = next(iter(other_values(one)), None)
+        if value is None:
             continue
-        value = not one.value if one.dtype == "bool" else 2 * float(one.value) + 1
         scalars = tuple(
             each.model_copy(update={"value": value}) if each is one else each
             for each in case.scalars
         )
         update = {"scalars": scalars, "workload": f"edge-{one.name}"}
-        found.append(case.model_copy(update={**update, "note": f"edge {one.name}={value:g}"}))
+        shown = f"{value:g}" if isinstance(value, float) else f"{int(value)}"
+        found.append(case.model_copy(update={**update, "note": f"edge {one.name}={shown}"}))
     return found
 
 

@@ -75,6 +75,15 @@ def test_a_tolerance_that_honest_evaluations_miss_is_not_used():
     assert found.hint
 
 
+def test_an_output_on_which_honest_evaluations_disagree_cannot_be_scored():
+    found, said = verdict(row("zeros", [50]), Row("undecided", "y", "12.5%", tries=[[]]))
+    assert said == {"zeros": "rejected", "undecided": "accepted"}
+    assert found.refused
+    assert "output y and its float64 answer part at 12.5% of the elements" in found.reason
+    assert "rounded or compared" in found.hint
+    assert found.tightened_from is None
+
+
 def test_two_seeds_must_be_ten_tolerances_apart():
     # Four tolerances at k = 4 are sixteen at k = 1: tightened.
     assert verdict(row("another_seed", [4]))[0].tolerance.k == 1

@@ -10,7 +10,7 @@ import pytest
 from kernelwright.checks.answer import make_answer
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.evaluation.question import Question
-from kernelwright.evaluation.ring import Ring
+from kernelwright.evaluation.ring import Inputs, Ring
 from kernelwright.evaluation.rows import MOST, in_a_row
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Tolerance
@@ -24,9 +24,13 @@ class Worker:
 
     def __init__(self, ring, careless):
         self.ring, self.careless, self.rows = ring, careless, []
+        self.beside = None
+        """A slot of which a call writes before its output."""
 
     def run(self, order, deadline):
         self.rows.append(order)
+        if self.beside in order:
+            self.ring.outputs.arena.bytes[0] ^= 0xFF
         for number, slot in enumerate(order):
             wrong = 0.1 if self.careless(len(self.rows), number) else 0.0
             self.ring.output(slot, "y")[...] = 2 * self.ring.inputs.contents(slot)["x"] + wrong
@@ -35,11 +39,12 @@ class Worker:
         return None
 
 
-def ask(careless, seed=0):
-    ring = Ring.private(CASE)
-    answer = make_answer("y", 2 * X.astype(np.float64), X.dtype, (2 * X,))
+def ask(careless, seed=0, honest=2 * X, slots=1, beside=None):
+    ring = Ring(Inputs(CASE, slots, sealed=slots > 1))
+    answer = make_answer("y", 2 * X.astype(np.float64), X.dtype, (honest,))
     question = Question(CASE, {"x": X}, [answer])
     worker = Worker(ring, careless)
+    worker.beside = beside
     trial = SimpleNamespace(
         answers=SimpleNamespace(seed=lambda *words: seed, again=lambda question: question),
         task=SimpleNamespace(tolerance=Tolerance()),
@@ -79,3 +84,22 @@ def test_a_wrong_row_is_named_by_what_further_calls_answer(careless, outcome, re
     found: Finding = rejected.value.finding
     assert found.outcome is outcome
     assert found.evidence["workload"] == CASE.workload
+
+
+def test_an_output_of_which_honest_evaluations_disagree_is_not_compared():
+    rows = ask(lambda row, call: True, honest=np.full_like(X, np.inf))
+    assert len(rows) == 1
+
+
+def test_every_call_of_a_row_is_looked_at_for_what_it_wrote_beside():
+    found = []
+    for seed in range(20):
+        try:
+            (order,) = ask(lambda row, call: False, seed, slots=3, beside=0)
+        except Rejected as rejected:
+            found.append(rejected.finding.outcome)
+        else:
+            assert 0 not in order
+    assert found == [Outcome.OUT_OF_BOUNDS] * len(found)
+    # In about three rows of four slot 0 is called, in one of three it is the last one.
+    assert len(found) > 10

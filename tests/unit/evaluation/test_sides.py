@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from kernelwright.checks.answer import make_answer
 from kernelwright.checks.finding import Rejected
 from kernelwright.evaluation.clocks import Clocks
+from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.report import Ran
 from kernelwright.evaluation.ring import Inputs, Ring
 from kernelwright.evaluation.sides import CandidateSide, RingSide
 from kernelwright.records.outcome import Outcome
+from kernelwright.records.task import Tolerance
 from tests.samples import VECTOR
 
 
@@ -174,3 +179,29 @@ def test_what_was_worked_before_the_word_and_after_the_report_is_charged_to_the_
     allowed_us = clocks._may_us
     late = Ran((1000,) * 5, 6000, earlier_ns=int(1000 * (allowed_us + 50)))
     assert clocks.add(late) == pytest.approx((5 + 50) / 5)
+
+
+@pytest.mark.parametrize("undecided", [False, True])
+def test_timed_outputs_are_compared_where_the_question_of_the_workload_is(undecided):
+    ours = side([1000] * 5, 6000)
+    mine = CandidateSide(ours.worker, ours.ring, ours.base, 1, lambda: None, 1.0)
+    truth, dtype = np.linspace(1.0, 2.0, 64), np.dtype(np.float32)
+    base = make_answer("y", truth.copy(), dtype, (np.full(64, np.nan),) if undecided else ())
+
+    def timed(case, contents):
+        return Question(case, contents, [make_answer("y", truth.copy(), dtype)])
+
+    answers = SimpleNamespace(
+        seed=lambda *words: 1,
+        base=lambda case: Question(case, ours.base, [base]),
+        timed=timed,
+        again=lambda question: question,
+    )
+    mine.inspect(answers, Tolerance(), 1.0, 1, 1, lambda *seen: None)
+    outputs = {"y": np.zeros(64, np.float32)}
+    if undecided:
+        mine._inspect(0, outputs)
+        assert mine.inspected == 1
+        return
+    with pytest.raises(Rejected, match="a timed call was wrong"):
+        mine._inspect(0, outputs)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kernelwright.errors import UsageError
 from kernelwright.languages import allowed
-from kernelwright.languages.compilation import Job, literal
+from kernelwright.languages.compilation import Job, literal, missing_library
 from kernelwright.languages.toolchain import Toolchain, find
 
 GCC = Toolchain("g++", "/usr/bin/g++", "gcc", "g++ 12", "yes", "id")
@@ -107,3 +107,28 @@ def test_unknown_libraries_are_refused_with_the_nearest():
 def test_only_compilers_that_we_can_drive(name):
     with pytest.raises(UsageError, match="unknown compiler"):
         find(name)
+
+
+@pytest.mark.parametrize(
+    ("needs", "code", "library"),
+    [
+        (("dnnl",), 11, "dnnl"),
+        (("openblas", "dnnl"), 11, "dnnl"),
+        (("dnnl",), 10, ""),  # nothing was linked: the source said so
+        (("openblas",), 11, ""),  # nobody asked for it
+        ((), 11, ""),
+        (("dnnl",), 0, ""),
+        (("dnnl",), None, ""),
+    ],
+)
+def test_a_library_is_missing_where_the_link_failed_and_the_header_needs_it(needs, code, library):
+    job = Job.of("", GCC, {}, needs=needs)
+    assert missing_library(job, code, "/usr/bin/ld: cannot find -ldnnl: No such file\n") == library
+
+
+def test_what_is_shown_as_allowed_is_all_that_is():
+    for flag in (
+        *allowed._EXACT, "-ffp-contract=", "-fvect-cost-model=", "gnu++", "c++17", "c++23", "-O1",
+        "-O3", "-mno-", "-fno-", "-mprefer-vector-width=",
+    ):  # fmt: skip
+        assert flag in allowed.FLAGS_IN_WORDS

@@ -47,15 +47,20 @@ def test_one_sentence(log, expected):
 
 
 @pytest.mark.parametrize(
-    ("log", "library"),
+    ("log", "libraries"),
     [
-        ("/usr/bin/ld: cannot find -lopenblas: No such file\ncollect2: error: x", "openblas"),
-        ("ld.lld: error: unable to find library -lmkl_rt\n", "mkl_rt"),
-        ("kernel.cpp:(.text+0x1): undefined reference to `g'\n", ""),
+        ("/usr/bin/ld: cannot find -lopenblas: No such file\ncollect2: error: x", ["openblas"]),
+        ("/usr/bin/ld: cannot find -lblas\n/usr/bin/ld: cannot find -ltbb\n", ["blas", "tbb"]),
+        ("/opt/x/bin/x86_64-linux-gnu-ld: cannot find -lblas\n", ["blas"]),
+        ("/usr/bin/ld.gold: error: cannot find -lblas\n", ["blas"]),
+        ("ld.lld: error: unable to find library -lmkl_rt\n", ["mkl_rt"]),
+        ("kernel.cpp:(.text+0x1): undefined reference to `g'\n", []),
+        ("kernel.cpp:(.text+0x1): undefined reference to `cannot find -lblas'\n", []),
+        ("kernel.cpp:1:2: error: #error cannot find -lblas\n", []),
     ],
 )
-def test_a_library_that_the_linker_misses_is_named(log, library):
-    assert compiler_log.missing_library(log) == library
+def test_libraries_that_the_linker_misses_are_named(log, libraries):
+    assert compiler_log.missing_libraries(log) == libraries
 
 
 def test_loops_are_counted_once_and_pragmas_are_not():

@@ -57,8 +57,28 @@ def test_every_number_that_is_passed_has_another_value_once():
     for cases in (edges.edge_cases(task, "cpu"), edges.edge_cases(closed, "cpu")):
         (other,) = (one for one in cases if one.scalars[0].value != scalar.value)
         assert other.note == f"edge {scalar.name}={2 * scalar.value + 1:g}"
-    whole = scalar.model_copy(update={"dtype": "int64", "value": 3})
-    assert edges.edge_cases(closed.model_copy(update={"scalars": (whole,)}), "cpu") == []
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "other", "shown"),
+    [
+        ("float32", -1.0, 0.0, "0"),
+        ("float64", 0.5, 2.0, "2"),
+        ("int64", 3, 4, "4"),
+        ("int64", 1_000_000, 1_000_001, "1000001"),
+        ("int32", 1, 0, "0"),
+        ("bool", True, False, "0"),
+        ("bool", False, True, "1"),
+    ],
+)
+def test_whole_numbers_and_truth_values_are_varied_too(dtype, value, other, shown):
+    task = task_of("linear_relu_div")
+    (scalar,) = task.scalars
+    given = scalar.model_copy(update={"dtype": dtype, "value": value})
+    closed = {"axes": dict.fromkeys(task.axes, "fixed"), "scalars": (given,)}
+    (case,) = edges.edge_cases(task.model_copy(update=closed), "cpu")
+    assert case.scalars[0].value == other
+    assert case.note == f"edge {scalar.name}={shown}"
 
 
 def test_declared_strides_are_tried():
