@@ -15,16 +15,15 @@ from functools import partial
 import numpy as np
 
 from kernelwright.checks.answer import Answer, make_answer
-from kernelwright.checks.controls import FEW_ELEMENTS
 from kernelwright.checks.rounding import BITS, rounded
 from kernelwright.evaluation.arena import Array, numpy_dtype
-from kernelwright.evaluation.honest_errors import HonestErrors, distinct_values
+from kernelwright.evaluation.honest_errors import HonestErrors, few
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.question import Make, Question
 from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.records.task import Case, Shaped, Task
 from kernelwright.tasks import hostile, inputs
-from kernelwright.tasks.draws import Draw
+from kernelwright.tasks.draws import Draws
 from kernelwright.tasks.fresh import Fresh
 
 MORE_DRAWS = 7
@@ -54,6 +53,7 @@ class Answers:
         self._errors: dict[str, HonestErrors] = {}
         self._usual: dict[str, HonestErrors] = {}
         """Of several draws, by kind of question; only where one was asked again."""
+        self._draws: dict[str, Draws | None] = {}
 
     def base(self, case: Case) -> Question:
         """The session's question on one workload; also sets its honest errors.
@@ -66,7 +66,7 @@ class Answers:
     def touched(self, case: Case) -> Question:
         """The session's question that follows the one before on that workload.
 
-        It differs little from it, unless all inputs are codes: those are drawn again as a whole.
+        It differs little from it, unless that would break something in every input.
         """
 
         def contents(seed: int) -> dict[str, Array]:
@@ -74,9 +74,7 @@ class Answers:
             views = {name: one.copy() for name, one in base.items()}
             fresh = Fresh(case, base, seed)
             fresh.touch(views, np.random.default_rng(seed))
-            if not set(views) - set(fresh.fixed()):
-                return self.draw(case, seed)  # of codes alone: a whole other draw
-            return views
+            return views if fresh.touchable() else self.draw(case, seed)
 
         noted = case.model_copy(update={"note": "inputs changed since the call before"})
         return self._once(f"{case.workload}|touched", noted, contents)
@@ -103,9 +101,9 @@ class Answers:
         """What a timed call should make of its fresh contents, which are like the workload's."""
 
         def make(seed: int) -> dict[str, Array]:
-            base = self.base(case).contents
-            views = {name: one.copy() for name, one in base.items()}
-            Fresh(case, base, seed).write(views, np.random.default_rng(seed))
+            views = _empty(case)
+            fresh = Fresh(case, self.base(case).contents, seed, self._of_the_task(case))
+            fresh.write(views, np.random.default_rng(seed))
             return views
 
         answers = self.answer(case, contents, known=case.workload)
@@ -151,7 +149,7 @@ class Answers:
             try:
                 contents = make(self.seed(key))
                 found = Question(case, contents, self.answer(case, contents), key, make)
-                if _few(found.answers):
+                if few(found.answers):
                     found = found.held_to(self._several(found, make))
                 self._questions[key] = found
                 if known:
@@ -172,10 +170,18 @@ class Answers:
             inputs.draw(case, seed, views)
         return views
 
-    def drawer(self, case: Case) -> Draw | None:
-        """Draws inputs of ``case`` by the task's own code; None where that draws none of them."""
-        given = any(item.values.kind == "given" for item in case.inputs)
-        return partial(self.draw, case) if given else None
+    def draws(self, case: Case) -> Draws | None:
+        """The session's draws of what the task's own code makes on one workload; None if nothing.
+
+        They are kept, so that drawing takes its time once, not for each set of buffers.
+        """
+        if case.workload not in self._draws:
+            self._draws[case.workload] = self._of_the_task(case)
+        return self._draws[case.workload]
+
+    def _of_the_task(self, case: Case) -> Draws | None:
+        given = [item.name for item in case.inputs if item.values.kind == "given"]
+        return Draws(partial(self.draw, case), given, self.base(case).contents) if given else None
 
     def answer(self, case: Case, contents: Mapping[str, Array], *, known: str = "") -> list[Answer]:
         """The right outputs for ``contents``, in the order of the task.
@@ -235,11 +241,6 @@ class Answers:
 
 def _empty(case: Case) -> dict[str, Array]:
     return {item.name: np.zeros(item.shape, numpy_dtype(item.dtype)) for item in case.inputs}
-
-
-def _few(answers: Sequence[Answer]) -> bool:
-    """Whether an output has few elements, or few values: its error is next to one sample."""
-    return any(not a.exact and 0 < distinct_values(a) < FEW_ELEMENTS for a in answers)
 
 
 def _made(
