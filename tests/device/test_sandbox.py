@@ -229,7 +229,9 @@ def test_the_namespace_alone_has_no_route(start):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
             print(name(lambda: sock.connect(("192.0.2.1", 9))))
     """
-    assert output(start(body, patch="\nlayers.system_calls = lambda processes=True: None\n")) == ["ENETUNREACH"]
+    assert output(start(body, patch="\nlayers.system_calls = lambda processes=True: None\n")) == [
+        "ENETUNREACH"
+    ]
 
 
 def test_new_namespaces_and_tracing_are_denied(start):

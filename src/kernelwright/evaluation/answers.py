@@ -15,16 +15,15 @@ from functools import partial
 import numpy as np
 
 from kernelwright.checks.answer import Answer, make_answer
-from kernelwright.checks.controls import FEW_ELEMENTS
-from kernelwright.checks.rounding import BITS, rounded
 from kernelwright.evaluation.arena import Array, numpy_dtype
-from kernelwright.evaluation.honest_errors import HonestErrors, distinct_values
+from kernelwright.evaluation.honest_errors import HonestErrors, few
+from kernelwright.evaluation.lower_types import lower
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.question import Make, Question
 from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.records.task import Case, Shaped, Task
 from kernelwright.tasks import hostile, inputs
-from kernelwright.tasks.draws import Draw
+from kernelwright.tasks.draws import Draws
 from kernelwright.tasks.fresh import Fresh
 
 MORE_DRAWS = 7
@@ -32,7 +31,6 @@ MORE_DRAWS = 7
 STEADY_SECONDS = 3.0
 """After which no further draw is begun: a large workload has its price."""
 TRUTH_ONLY = ("truth",)
-NATIVE_ONLY = ("native",)
 HONEST = ("native", "serial")
 EVERY = ("truth", *HONEST, "contracted")
 
@@ -54,6 +52,7 @@ class Answers:
         self._errors: dict[str, HonestErrors] = {}
         self._usual: dict[str, HonestErrors] = {}
         """Of several draws, by kind of question; only where one was asked again."""
+        self._draws: dict[str, Draws | None] = {}
 
     def base(self, case: Case) -> Question:
         """The session's question on one workload; also sets its honest errors.
@@ -66,7 +65,7 @@ class Answers:
     def touched(self, case: Case) -> Question:
         """The session's question that follows the one before on that workload.
 
-        It differs little from it, unless all inputs are codes: those are drawn again as a whole.
+        It differs little from it, unless that would break something in every input.
         """
 
         def contents(seed: int) -> dict[str, Array]:
@@ -74,9 +73,7 @@ class Answers:
             views = {name: one.copy() for name, one in base.items()}
             fresh = Fresh(case, base, seed)
             fresh.touch(views, np.random.default_rng(seed))
-            if not set(views) - set(fresh.fixed()):
-                return self.draw(case, seed)  # of codes alone: a whole other draw
-            return views
+            return views if fresh.touchable() else self.draw(case, seed)
 
         noted = case.model_copy(update={"note": "inputs changed since the call before"})
         return self._once(f"{case.workload}|touched", noted, contents)
@@ -103,9 +100,9 @@ class Answers:
         """What a timed call should make of its fresh contents, which are like the workload's."""
 
         def make(seed: int) -> dict[str, Array]:
-            base = self.base(case).contents
-            views = {name: one.copy() for name, one in base.items()}
-            Fresh(case, base, seed).write(views, np.random.default_rng(seed))
+            views = _empty(case)
+            fresh = Fresh(case, self.base(case).contents, seed, self._of_the_task(case))
+            fresh.write(views, np.random.default_rng(seed))
             return views
 
         answers = self.answer(case, contents, known=case.workload)
@@ -125,7 +122,8 @@ class Answers:
         own = self._heard(question.case, question.contents)
         known = HonestErrors.of(own).joined(self._several(question, question.make))
         known = known.joined(self._errors.get(question.case.workload, HonestErrors({})))
-        found = question.held_to(known.bounded(question.answers, self.task.tolerance))
+        most = known.bounded(question.answers, self.task.tolerance)
+        found = question.held_to(most).doubting(own)
         if question.key in self._questions:
             self._questions[question.key] = found
         return found
@@ -150,7 +148,7 @@ class Answers:
             try:
                 contents = make(self.seed(key))
                 found = Question(case, contents, self.answer(case, contents), key, make)
-                if _few(found.answers):
+                if few(found.answers):
                     found = found.held_to(self._several(found, make))
                 self._questions[key] = found
                 if known:
@@ -164,17 +162,25 @@ class Answers:
 
     def draw(self, case: Case, seed: int) -> dict[str, Array]:
         """Fresh inputs of ``case``."""
-        views = {item.name: np.zeros(item.shape, numpy_dtype(item.dtype)) for item in case.inputs}
+        views = _empty(case)
         if any(item.values.kind == "given" for item in case.inputs):
             self.oracle.generate(seed, case, views)
         else:
             inputs.draw(case, seed, views)
         return views
 
-    def drawer(self, case: Case) -> Draw | None:
-        """Draws inputs of ``case`` by the task's own code; None where that draws none of them."""
-        given = any(item.values.kind == "given" for item in case.inputs)
-        return partial(self.draw, case) if given else None
+    def draws(self, case: Case) -> Draws | None:
+        """The session's draws of what the task's own code makes on one workload; None if nothing.
+
+        They are kept, so that drawing takes its time once, not for each set of buffers.
+        """
+        if case.workload not in self._draws:
+            self._draws[case.workload] = self._of_the_task(case)
+        return self._draws[case.workload]
+
+    def _of_the_task(self, case: Case) -> Draws | None:
+        given = [item.name for item in case.inputs if item.values.kind == "given"]
+        return Draws(partial(self.draw, case), given, self.base(case).contents) if given else None
 
     def answer(self, case: Case, contents: Mapping[str, Array], *, known: str = "") -> list[Answer]:
         """The right outputs for ``contents``, in the order of the task.
@@ -202,35 +208,13 @@ class Answers:
     ) -> list[Answer]:
         found = self.oracle.truth(case, contents, parts)
         truth = found.pop("truth")
-        honest = [*found.values(), *self._lower(case, contents)]
+        honest = [*found.values(), *lower(self.oracle, self.task, case, contents)]
         return [_made(item, truth, honest) for item in case.outputs]
 
     def honest(self, case: Case, contents: Mapping[str, Array]) -> list[dict[str, Array]]:
         """What honest arithmetic makes of ``contents``, evaluation by evaluation."""
         found = self.oracle.truth(case, contents, HONEST)
-        return [*found.values(), *self._lower(case, contents)]
-
-    def _lower(self, case: Case, contents: Mapping[str, Array]) -> list[dict[str, Array]]:
-        """Native evaluations in each lower type that the task allows.
-
-        Inputs are rounded to its mantissa, sums are made in the declared type, outputs are rounded
-        again: what matrix units do.
-        """
-        evaluations = []
-        for name in self.task.precision:
-            bits = BITS[name]
-            narrowed = {
-                item.name: rounded(contents[item.name], bits)
-                if "float" in item.dtype
-                else contents[item.name]
-                for item in case.inputs
-            }
-            found = self.oracle.truth(case, narrowed, NATIVE_ONLY)["native"]
-            for item in case.outputs:
-                if "float" in item.dtype:
-                    found[item.name] = rounded(found[item.name], bits)
-            evaluations.append(found)
-        return evaluations
+        return [*found.values(), *lower(self.oracle, self.task, case, contents)]
 
     def seed(self, *words: object) -> int:
         """A number derived from the secret and ``words``."""
@@ -238,9 +222,8 @@ class Answers:
         return int(np.random.default_rng((self.secret, *text)).integers(1 << 62))
 
 
-def _few(answers: Sequence[Answer]) -> bool:
-    """Whether an output has few elements, or few values: its error is next to one sample."""
-    return any(not a.exact and 0 < distinct_values(a) < FEW_ELEMENTS for a in answers)
+def _empty(case: Case) -> dict[str, Array]:
+    return {item.name: np.zeros(item.shape, numpy_dtype(item.dtype)) for item in case.inputs}
 
 
 def _made(

@@ -174,8 +174,8 @@ class Bench:
         key = (case.workload, owner)
         if key not in self._rings:
             if case.workload not in self._inputs:
-                slots, draw = self._slots.get(case.workload, 1), self.answers.drawer(case)
-                self._inputs[case.workload] = Inputs(case, slots, sealed=True, draw=draw)
+                slots, draws = self._slots.get(case.workload, 1), self.answers.draws(case)
+                self._inputs[case.workload] = Inputs(case, slots, sealed=True, draws=draws)
                 self._inputs[case.workload].fill(self.answers.base(case).contents)
             self._rings[key] = Ring(self._inputs[case.workload])
         return self._rings[key]

@@ -15,6 +15,8 @@ from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Tolerance
 
+UNEQUAL = 1000
+"""One of so many elements may be unequal for a second hearing to help, and one in any case."""
 LATE_SECONDS = 0.1
 """How long a wrong output is given to become right, which tells deferred work from wrong work."""
 
@@ -42,11 +44,16 @@ def hear(
     """
     answer = question.answer(name)
     compared = compare(got, answer, tolerance, poison)
-    if compared.finding is not None and 1 < compared.share < NEAR:
+    if compared.finding is not None and (1 < compared.share < NEAR or _few_unequal(compared, got)):
         with suppress(ReferenceFailure):  # which has nothing more to say, then
             answer = answers.again(question).answer(name)
             compared = compare(got, answer, tolerance, poison)
     return Heard(answer, compared)
+
+
+def _few_unequal(compared: Compared, got: Array) -> bool:
+    """Whether so few elements are unequal that honest evaluations may be, of these contents."""
+    return compared.misplaced > 0 and (compared.misplaced - 1) * UNEQUAL <= got.size
 
 
 def late(heard: Heard, shared: Array, tolerance: Tolerance) -> Finding | None:

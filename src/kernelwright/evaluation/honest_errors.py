@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernelwright.checks.answer import Answer
+from kernelwright.checks.controls import FEW_ELEMENTS
 from kernelwright.checks.correctness import allowed
 from kernelwright.records.task import Tolerance
 
@@ -59,6 +60,11 @@ class HonestErrors:
             e0_largest=max(answer.e0_largest, known[0] * answer.scale_largest),
             e0_rms=max(answer.e0_rms, known[1] * answer.scale_rms),
         )
+
+
+def few(answers: Sequence[Answer]) -> bool:
+    """Whether an output has few elements, or few values: its error is next to one sample."""
+    return any(not a.exact and 0 < distinct_values(a) < FEW_ELEMENTS for a in answers)
 
 
 def distinct_values(answer: Answer) -> int:

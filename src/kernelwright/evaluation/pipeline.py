@@ -65,6 +65,7 @@ def with_clocks_heard_twice(hear: Callable[[], Evaluation]) -> Evaluation:
 
 
 def _hear(job: JudgeJob, bench: Bench, entrant: Entrant, rival: Entrant | None) -> Evaluation:
+    bench.oracle.until = time.monotonic() + ANSWER_SECONDS
     against = bench.against(job.against)  # before the candidate comes: it may have to be measured
     started = time.monotonic()
     bench.oracle.until = started + ANSWER_SECONDS

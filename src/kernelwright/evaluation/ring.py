@@ -18,7 +18,7 @@ from kernelwright.evaluation.sets import Sets
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Case, Shaped
 from kernelwright.tasks import contract
-from kernelwright.tasks.draws import Draw
+from kernelwright.tasks.draws import Draws
 from kernelwright.tasks.fresh import Fresh
 
 POISONS = (0xFF, 0x5A)
@@ -36,7 +36,7 @@ class Inputs:
         slots: how many sets.
         sealed: nobody else can write them; otherwise a private copy tells who did.
         fenced: whoever reads past the end of one crashes.
-        draw: the task's own code, for inputs that are not changed by hand; None: they stay.
+        draws: of inputs that the task's own code makes; None: all are made from the base.
     """
 
     def __init__(
@@ -46,12 +46,12 @@ class Inputs:
         *,
         sealed: bool,
         fenced: bool = False,
-        draw: Draw | None = None,
+        draws: Draws | None = None,
     ) -> None:
         self.case, self.slots = case, slots
         self.sets = Sets(case.inputs, slots, case.alignment, sealed=sealed, fenced=fenced)
         self.sealed = sealed
-        self.block, self._draw = -1, draw
+        self.block, self._draws = -1, draws
         self._kept: dict[str, Array] = {}
         self._between: dict[str, NDArray[np.uint8]] = {}
         self._fresh: Fresh | None = None
@@ -83,7 +83,7 @@ class Inputs:
             return
         self.block = block
         if self._fresh is None:
-            self._fresh = Fresh(self.case, base, secret, self._draw)
+            self._fresh = Fresh(self.case, base, secret, self._draws)
         for slot in range(self.slots):
             views = {item.name: self.sets.view(slot, item.name) for item in self.case.inputs}
             change = self._fresh.touch if sparse else self._fresh.write

@@ -2,7 +2,8 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from kernelwright.checks.finding import Rejected
 from kernelwright.errors import JudgeError
@@ -17,6 +18,7 @@ from kernelwright.records.job import JudgeJob
 from kernelwright.records.measurement import Comparison, Measurement
 from kernelwright.records.rung import Rung
 from kernelwright.records.task import Case
+from kernelwright.tasks.draws import ENOUGH
 from kernelwright.timing.protocol import Pairs, compare, comparison
 from kernelwright.timing.statistics import Noise, summarize
 
@@ -77,7 +79,7 @@ class Stopwatch:
         if self._opponent is not None and self._noises is None:
             with self._trial.check("against itself"):
                 self._noises = noises(self._bench, self._entrant, self._opponent.entrant)
-        with self._trial.check(f"time {case.workload}"):
+        with self._trial.check(f"time {case.workload}"), self._recurrence(case):
             if self._opponent is None:
                 self._against_baselines(case)
             else:
@@ -89,6 +91,16 @@ class Stopwatch:
                 with blaming_the_rival():
                     ring = self._bench.ring(case, "rival")
                     stability.afterwards(self._opponent.trial, case, ring)
+
+    @contextmanager
+    def _recurrence(self, case: Case) -> Iterator[None]:
+        """Note that calls in the body had contents of earlier ones in full, and few of them."""
+        draws = self._bench.answers.draws(case)
+        before = draws.repeated if draws else 0
+        yield
+        if draws and draws.repeated > before and draws.at_hand < ENOUGH:
+            known = self._trial.labels.setdefault("contents_recur", {})
+            known[case.workload] = draws.at_hand
 
     def _must_be_possible(self, case: Case, time_us: float) -> None:
         """Below a confirm a time that cannot be is a label, and its candidate's case for one."""

@@ -67,6 +67,12 @@ def labels(evaluation: Evaluation) -> list[str]:
         said.append(f"uses {', '.join(linked)}")
     if found.get("draws_random_numbers"):
         said.append("draws random numbers")
+    if recurring := found.get("contents_recur"):
+        few = ", ".join(f"{count} on {workload}" for workload, count in recurring.items())
+        said.append(
+            f"timed calls repeat contents that the task's code drew ({few}), so a kernel that "
+            "keeps answers to them would gain by it"
+        )
     undefined = found.get("reference_undefined")
     if undefined:
         said.append(f"not judged where the reference is undefined: {', '.join(undefined)}")

@@ -6,10 +6,14 @@ of them changes as it does from one draw to the next: moving elements about woul
 and histogram, and changing each by little changes a long sum by less than a comparison can see.
 So each element comes from one of two secret places of the base, by a secret pool of bits; floats
 are then multiplied by factors taken from a pool at a secret place. Values around zero only get
-factors, with signs. Tensors drawn by the task's own code keep their places, for they may have a
-structure: zeros stay zeros and values stay within their range, so a triangle stays a triangle and
-a probability one. Those that hold codes rather than quantities (integers, or floats with few
-different values) are not changed by hand: whole other draws of them take their place.
+factors, with signs.
+
+Tensors made by the task's own code may have a structure that nobody declared. Whole other draws
+take their place as long as there is time to draw; then combinations of two earlier draws, in a
+secret proportion, in which zeros, ranges, symmetry, order and sums stay what they are; of codes
+(integers, or floats with few different values) one of the two. What is not new is multiplied by
+factors besides, unless that would break its structure: zeros stay zeros, and values within their
+range.
 """
 
 from collections.abc import Mapping
@@ -19,27 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.records.task import Case, Shaped
-from kernelwright.tasks.draws import Draw, Draws
+from kernelwright.tasks import structure
+from kernelwright.tasks.draws import Drawn, Draws, combined
+from kernelwright.tasks.pools import FACTORS, PLAIN, Pools
 
 Array = NDArray[Any]
-CHUNK = 1 << 16
-"""Elements that share one place in the pool; its part of the pool stays in the caches."""
-PLACES = 1 << 18
-"""Places in the pool; the chance that two calls meet at one is negligible."""
-WIDE = (0.75, 1.25)
-"""Magnitudes of the factors of values that lie around zero; signs are drawn too."""
-GENTLE = 2.0**-6
-COARSE = 2.0**-3
-"""Largest relative change of all other values, in wide and in narrow types."""
 SPARSE = 512
 """One of so many elements changes when few are to."""
-SAMPLE = 4096
-FEW = 64
-"""A tensor of the task's own with fewer different values than this holds codes."""
-WAYS = ("signed", "gentle", "coarse", "u1", "u2", "u4", "u8")
-FACTORS = WAYS[:3]
-PLAIN = (np.float32, np.float64)
-"""Types in which numpy computes at full speed."""
 SMALL = 64
 """Integer tensors with fewer elements are drawn anew."""
 
@@ -51,126 +41,124 @@ class Fresh:
         case: whose inputs.
         base: what they are made from, by name; distributed as the task declares.
         seed: of the pools.
-        draw: the task's own code, for inputs that are not changed by hand; None: they stay.
+        draws: of inputs that the task's own code makes; None: they are made from ``base``.
     """
 
     def __init__(
-        self, case: Case, base: Mapping[str, Array], seed: int, draw: Draw | None = None
+        self, case: Case, base: Mapping[str, Array], seed: int, draws: Draws | None = None
     ) -> None:
         self._items = {item.name: item for item in case.inputs}
         self._base = {name: np.ascontiguousarray(base[name]) for name in self._items}
-        self._pools: dict[str, Array] = {}
-        self._seed = seed
+        self._pools = Pools(seed)
         self._ways = {name: _way(item, self._base[name]) for name, item in self._items.items()}
+        self._given = {name for name, item in self._items.items() if item.values.kind == "given"}
         self._mixed = {
             name
             for name, way in self._ways.items()
-            if way not in ("fixed", "signed") and self._items[name].values.kind != "given"
+            if way not in ("fixed", "signed") and name not in self._given
         }
+        self._touchable = tuple(
+            name
+            for name, way in self._ways.items()
+            if way != "fixed" and not (name in self._given and _structured(self._base[name]))
+        )
         self._ranges = {
             name: _range(item, self._base[name])
             for name, item in self._items.items()
             if item.values.kind in ("uniform", "given") and self._ways[name] in FACTORS
         }
-        names = self.fixed()
-        self._draws = Draws(draw, names, self._base) if draw and names else None
+        self._draws = draws
+        if draws is not None:
+            draws.begin()
 
-    def fixed(self) -> tuple[str, ...]:
-        """Inputs whose contents are not changed by hand."""
-        return tuple(name for name, way in self._ways.items() if way == "fixed")
+    def touchable(self) -> tuple[str, ...]:
+        """Inputs of which few elements may be changed: no codes, and nothing with a structure."""
+        return self._touchable
 
     def write(self, views: Mapping[str, Array], random: np.random.Generator) -> None:
         """Fill ``views`` with contents that nobody has seen.
 
         Args:
             views: the tensors by name; may be strided.
-            random: a secret stream; the same stream gives the same contents.
+            random: a secret stream; the same stream gives the same contents, unless the task's own
+                code draws some of them.
         """
-        others = self._draws.next(random) if self._draws else self._base
+        drawn = self._draws.next(random) if self._draws else Drawn(self._base, new=False)
+        new = False
         for name, view in views.items():
-            item, base, way = self._items[name], self._base[name], self._ways[name]
-            if way == "fixed":
-                view[...] = others[name]
-            elif way == "whole" and base.size < SMALL:
-                view[...] = _drawn(item, base, random)
-            else:
-                out = view.reshape(-1) if view.flags.c_contiguous else np.empty_like(base).ravel()
-                flat = base.reshape(-1)
-                if name in self._mixed:
-                    flat = self._mix(flat, out, random)
-                if way != "whole":
-                    self._scale(flat, out, random, self._pool(way))
-                if name in self._ranges:
-                    _keep_within(out, *self._ranges[name])
-                if not view.flags.c_contiguous:
-                    view[...] = out.reshape(base.shape)
+            if name in self._given:
+                new |= self._write_given(name, view, drawn, random)
+            elif self._ways[name] != "fixed":
+                self._write_declared(name, view, random)
+                new = True
+        if self._draws is not None and not new:
+            self._draws.repeated += 1
+
+    def _write_given(
+        self, name: str, view: Array, drawn: Drawn, random: np.random.Generator
+    ) -> bool:
+        """Fill a tensor of the task's own; whether nobody can have seen its contents."""
+        found = drawn.contents[name]
+        varies = self._draws is not None and self._draws.varies(name)
+        new = drawn.new and varies
+        if varies and drawn.other is not None and self._ways[name] != "fixed":
+            other = drawn.other[name]
+            if structure.same_zeros(found, other):
+                found, new = combined(found, other, drawn.share), True
+        if (drawn.new and varies) or name not in self._touchable:
+            view[...] = found
+            return new
+        out = _dense(view)
+        self._pools.scale(found.reshape(-1), out, random, self._ways[name])
+        known = self._ranges[name] if found is self._base[name] else None
+        _keep_within(out, *(known or _range(self._items[name], found)))
+        if not view.flags.c_contiguous:
+            view[...] = out.reshape(view.shape)
+        return True
+
+    def _write_declared(self, name: str, view: Array, random: np.random.Generator) -> None:
+        """Fill a tensor that the task declares."""
+        item, base, way = self._items[name], self._base[name], self._ways[name]
+        if way == "whole" and base.size < SMALL:
+            view[...] = _drawn(item, base, random)
+            return
+        out, flat = _dense(view), base.reshape(-1)
+        if name in self._mixed:
+            flat = self._pools.mix(flat, out, random)
+        if way != "whole":
+            self._pools.scale(flat, out, random, way)
+        if name in self._ranges:
+            _keep_within(out, *self._ranges[name])
+        if not view.flags.c_contiguous:
+            view[...] = out.reshape(base.shape)
 
     def touch(self, views: Mapping[str, Array], random: np.random.Generator) -> None:
         """Change few elements of what ``views`` hold, so that most is as it was before.
 
         Whoever remembers answers by a part of the contents, or by a hash of some, is wrong then.
+        Where no input may be changed so, all are written anew.
 
         Args:
             views: the tensors by name, each holding what :meth:`write` put there.
             random: a secret stream.
         """
-        for name, view in views.items():
+        if not self._touchable:
+            self.write(views, random)
+        for name in self._touchable:
             base = self._base[name]
-            if self._ways[name] == "fixed":
-                continue
+            view = views[name].reshape(base.shape)
             count = max(1, base.size // SPARSE)
-            places = random.choice(base.size, count, replace=False)
+            at = np.unravel_index(random.choice(base.size, count, replace=False), base.shape)
             fresh = np.empty((count,), base.dtype)
             if self._ways[name] == "whole":
                 fresh[...] = base.reshape(-1)[random.integers(base.size, size=count)]
             else:
-                pool = self._pool(self._ways[name])
-                self._scale(base.reshape(-1)[places], fresh, random, pool)
+                self._pools.scale(base[at], fresh, random, self._ways[name])
                 if name in self._ranges:
                     _keep_within(fresh, *self._ranges[name])
-            view[np.unravel_index(places, base.shape)] = fresh
-
-    def _mix(self, flat: Array, out: Array, random: np.random.Generator) -> Array:
-        """Take each element from one of two places of the tensor, a chunk at a time; ``out``."""
-        whole = f"u{flat.itemsize}"
-        masks, shifts = self._pool(whole), random.integers(flat.size, size=2)
-        places = random.integers(PLACES, size=-(-flat.size // CHUNK))
-        raw, into = flat.view(whole), out.view(whole)
-        for start, place in zip(range(0, flat.size, CHUNK), places, strict=True):
-            part = into[start : start + CHUNK]
-            one, other = (_from(raw, start + shift, part.size) for shift in shifts)
-            # Where the mask has ones the other; a choice by a branch takes far longer.
-            np.bitwise_xor(one, other, out=part)
-            np.bitwise_and(part, masks[place : place + part.size], out=part)
-            np.bitwise_xor(part, one, out=part)
-        return out
-
-    def _scale(self, flat: Array, out: Array, random: np.random.Generator, pool: Array) -> None:
-        """Multiply by factors, a chunk at a time."""
-        places = random.integers(PLACES, size=-(-flat.size // CHUNK))
-        for start, place in zip(range(0, flat.size, CHUNK), places, strict=True):
-            part, into = flat[start : start + CHUNK], out[start : start + CHUNK]
-            factors = pool[place : place + part.size]
-            if part.dtype in PLAIN:
-                np.multiply(part, factors, out=into)
-            else:
-                into[...] = (part.astype(np.float32) * factors).astype(part.dtype)
-
-    def _pool(self, way: str) -> Array:
-        if way not in self._pools:
-            random = np.random.default_rng((self._seed, WAYS.index(way)))
-            if way not in FACTORS:
-                self._pools[way] = -random.integers(2, size=CHUNK + PLACES).astype(way)
-                return self._pools[way]
-            draws = random.random(CHUNK + PLACES, dtype=np.float32)
-            if way == "signed":
-                signs = 1 - 2 * random.integers(2, size=draws.size).astype(np.float32)
-                draws = (WIDE[0] + (WIDE[1] - WIDE[0]) * draws) * signs
-            else:
-                most = GENTLE if way == "gentle" else COARSE
-                draws = 1 + most * (2 * draws - 1)
-            self._pools[way] = draws.astype(np.float32)
-        return self._pools[way]
+            if name in self._given:  # where another draw has zeros they stay
+                fresh[...] = np.where((view[at] == 0) | (fresh == 0), view[at], fresh)
+            view[at] = fresh
 
 
 def _way(item: Shaped, base: Array) -> str:
@@ -180,31 +168,27 @@ def _way(item: Shaped, base: Array) -> str:
         return "fixed"
     if "float" not in item.dtype or values.kind == "integers":
         return "fixed" if given else "whole"
-    if given and _codes(base):
+    if given and structure.codes(base):
         return "fixed"
     if values.kind == "normal" and abs(values.mean) < values.std / 2:
         return "signed"
     return "coarse" if base.dtype.itemsize < 4 else "gentle"
 
 
-def _codes(base: Array) -> bool:
-    """Whether a tensor holds a few values again and again, as masks and labels do."""
-    flat = base.reshape(-1)
-    sample = flat[:: max(1, flat.size // SAMPLE)][:SAMPLE].astype(np.float64)
-    return np.unique(sample).size < min(FEW, max(2, sample.size // 2))
+def _structured(base: Array) -> bool:
+    """Whether factors would break what a tensor of the task's own may be relied on to be."""
+    return structure.symmetric(base) or structure.rigid(base)
+
+
+def _dense(view: Array) -> Array:
+    """Flat memory to fill: that of ``view`` itself where it is contiguous."""
+    return view.reshape(-1) if view.flags.c_contiguous else np.empty(view.size, view.dtype)
 
 
 def _drawn(item: Shaped, base: Array, random: np.random.Generator) -> Array:
     """Integers and booleans drawn anew, where there are few."""
     low, high = (0, 2) if item.dtype == "bool" else _integers(item)
     return random.integers(low, high, base.shape).astype(base.dtype)
-
-
-def _from(flat: Array, start: int, count: int) -> Array:
-    """So many elements from one place on, going on at the beginning after the last."""
-    start %= flat.size
-    part = flat[start : start + count]
-    return part if part.size == count else np.concatenate((part, flat[: count - part.size]))
 
 
 def _integers(item: Shaped) -> tuple[int, int]:
@@ -226,5 +210,4 @@ def _range(item: Shaped, base: Array) -> tuple[float, float]:
         narrow = base.dtype if base.dtype in PLAIN else np.dtype(np.float32)
         return low, float(np.nextafter(narrow.type(high), narrow.type(low)))
     wide = base if base.dtype in PLAIN else base.astype(np.float32)
-    finite = wide[np.isfinite(wide)]
-    return (float(finite.min()), float(finite.max())) if finite.size else (-np.inf, np.inf)
+    return float(np.fmin.reduce(wide, axis=None)), float(np.fmax.reduce(wide, axis=None))

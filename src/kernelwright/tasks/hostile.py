@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from kernelwright.records.task import Case, Shaped
-from kernelwright.tasks import inputs
+from kernelwright.tasks import inputs, structure
 from kernelwright.tasks.inputs import Array, Generator
 
 
@@ -78,8 +78,10 @@ def draw(case: Case, kind: str, seed: int, views: Mapping[str, Array]) -> None:
 
     Only the first normal input, by custom the data, is offset, made to cancel, made large or given
     outliers or non-finite elements: an honest product of two large inputs may overflow. Uniform and
-    ``given`` inputs go to the ends of their range instead and never turn non-finite. Whether the
-    reference is well defined there is for the oracle to say.
+    ``given`` inputs go to the ends of their range instead and never turn non-finite. Of ``given``
+    ones zeros stay zeros, and symmetry is kept; codes, and what has another structure or holds
+    what is not finite, stay as they are. Whether the reference is well defined there is for the
+    oracle to say.
 
     Args:
         case: whose inputs.
@@ -105,8 +107,7 @@ def draw(case: Case, kind: str, seed: int, views: Mapping[str, Array]) -> None:
                 low, high = inputs.bounds(item)
                 _harm_bounded(kind, random, view, low, high)
             case "given" if kind in ("large", "constant"):
-                wide = np.asarray(view, dtype=np.float64)
-                _harm_bounded(kind, random, view, float(wide.min()), float(wide.max()))
+                _harm_given(kind, random, view)
 
 
 def _harm_normal(item: Shaped, kind: str, random: Generator, view: Array, *, chosen: bool) -> None:
@@ -195,6 +196,20 @@ def _harm_bounded(kind: str, random: Generator, view: Array, low: float, high: f
         inputs.store(view, np.clip(centre + near * (1 if high > centre else -1), low, high))
     elif kind == "constant":
         inputs.store(view, np.full(view.shape, low + (high - low) * random.random()))
+
+
+def _harm_given(kind: str, random: Generator, view: Array) -> None:
+    """Harm what the task's own code made, unless a kernel may rely on more than its range."""
+    before = np.array(view)
+    wide = before.astype(np.float64)
+    if structure.codes(before) or structure.rigid(before) or not np.isfinite(wide).all():
+        return
+    within = wide[wide != 0]
+    _harm_bounded(kind, random, view, float(within.min()), float(within.max()))
+    if structure.symmetric(before):
+        upper = np.tri(before.shape[-1], dtype=bool).T
+        view[...] = np.where(upper, view, view.swapaxes(-1, -2))
+    view[before == 0] = 0
 
 
 def _victim(case: Case) -> Shaped | None:

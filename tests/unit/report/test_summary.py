@@ -184,6 +184,10 @@ def test_a_slower_rival_says_so():
         ({"distinct_results_in_40_repeats": 3}, "bits differ between runs (3 results in 40)"),
         ({"distinct_results_in_timed_repeats": 2}, "bits differ between runs at the timed size"),
         ({"libraries": ["libopenblas", "libz"]}, "uses libopenblas, libz"),
+        (
+            {"contents_recur": {"file": 9}},
+            "timed calls repeat contents that the task's code drew (9",
+        ),
         ({"reference_undefined": {"nan": 1, "large": 2}}, "reference is undefined: nan, large"),
         ({"same_binary_as_first_build": True}, ""),
         ({"same_binary_as_first_build": False}, "noted      a fresh build gave another binary"),

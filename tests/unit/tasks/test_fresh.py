@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelwright.records.task import DTYPES, Case, Shaped, Values
-from kernelwright.tasks import draws, inputs
+from kernelwright.tasks import inputs
 from kernelwright.tasks.fresh import Fresh
 
 GIVEN = Values(kind="given")
@@ -77,9 +77,9 @@ def test_given_values_keep_their_zeros_and_their_range():
         ("bool", np.arange(3000) % 3 == 0),
     ],
 )
-def test_codes_drawn_by_the_task_are_left_alone_and_named(dtype, base):
+def test_codes_that_the_task_makes_are_not_changed_by_hand(dtype, base):
     fresh, _ = fresh_of(item_of(dtype=dtype, shape=base.shape, values=GIVEN), base)
-    assert fresh.fixed() == ("x",)
+    assert fresh.touchable() == ()
     assert np.array_equal(written(fresh, base), base)
 
 
@@ -136,41 +136,8 @@ def test_a_long_sum_changes_as_between_two_draws(dtype, values):
 
 
 def test_places_are_kept_where_the_task_draws():
-    base = np.linspace(1, 2, 90_000, dtype=np.float32)
+    base = np.random.default_rng(0).uniform(1, 2, 90_000).astype(np.float32)
     fresh, _ = fresh_of(item_of(shape=(90_000,), values=GIVEN), base)
-    assert np.allclose(written(fresh, base), base, rtol=2.0**-5)
-
-
-def test_codes_drawn_by_the_task_are_drawn_whole_again():
-    item = item_of(dtype="int64", shape=(3000,), values=GIVEN)
-    case = Case(workload="w", device="cpu", inputs=(item,), outputs=(), scalars=(), axes={})
-    base = np.arange(3000)
-    turn = lambda seed: {"x": np.random.default_rng(seed).permutation(3000)}  # noqa: E731
-    fresh = Fresh(case, {"x": base}, 1, turn)
-    states = [written(fresh, base, seed) for seed in range(4)]
-    assert all(sorted(one) == list(base) for one in states)
-    assert len({one.tobytes() for one in states}) == 4
-    before = states[-1].copy()
-    fresh.touch({"x": states[-1]}, np.random.default_rng(0))
-    assert np.array_equal(states[-1], before)
-
-
-def test_drawing_is_bounded_and_given_up_where_nothing_changes(monkeypatch):
-    calls = []
-    first = {"x": np.zeros(3)}
-
-    def draw(seed):
-        calls.append(seed)
-        return {"x": np.full(3, seed % 2**20)}
-
-    random = np.random.default_rng(0)
-    monkeypatch.setattr(draws, "SECONDS", 0.0)
-    some = draws.Draws(draw, ("x",), first)
-    shown = [some.next(random)["x"][0] for _ in range(5)]
-    assert len(calls) == 1
-    assert set(shown) == {calls[0] % 2**20}
-    same = draws.Draws(lambda seed: first, ("x",), first)
-    for _ in range(draws.ALIKE):
-        assert not same.constant
-        same.next(random)
-    assert same.constant
+    view = written(fresh, base)
+    assert np.allclose(view, base, rtol=2.0**-5)
+    assert (view != base).mean() > 0.9

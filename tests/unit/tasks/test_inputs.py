@@ -165,12 +165,60 @@ def test_given_tensors_keep_to_their_own_values():
         Shaped(name="i", shape=(50,), dtype="int64", values=GIVEN),
     )
     assert hostile.kinds(case) == ("large", "constant")
-    views = {"p": np.linspace(1, 2, 50, dtype=np.float32), "i": np.arange(50)}
-    for kind in hostile.kinds(case):
+    before = np.random.default_rng(0).uniform(1, 2, 50).astype(np.float32)
+    for kind, least in (("large", 0.45), ("constant", 0.0)):
+        views = {"p": before.copy(), "i": np.arange(50)}
         hostile.draw(case, kind, 1, views)
         assert views["p"].min() >= 1
         assert views["p"].max() <= 2
+        assert np.abs(views["p"] - 1.5).min() >= least
+        assert (views["p"] != before).mean() > 0.9
         assert np.array_equal(views["i"], np.arange(50))
+
+
+def harmed_given(kind, before):
+    item = Shaped(name="p", shape=before.shape, dtype=before.dtype.name, values=GIVEN)
+    views = {"p": before.copy()}
+    hostile.draw(case_of(item), kind, 1, views)
+    return views["p"]
+
+
+RANDOM = np.random.default_rng(3)
+MASK = np.triu(np.full((70, 70), -np.inf, np.float32), 1)
+ROWS = RANDOM.random((40, 90), dtype=np.float32)
+
+
+@pytest.mark.parametrize("kind", ["large", "constant"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        np.tril(np.ones((70, 70), np.float32)),
+        (RANDOM.random((40, 90)) < 0.5).astype(ml_dtypes.bfloat16),
+        MASK,
+        MASK + np.tril(RANDOM.standard_normal((70, 70), dtype=np.float32)),
+        np.sort(ROWS, axis=1),
+        ROWS / ROWS.sum(axis=1, keepdims=True),
+        np.triu(ROWS[:, :40], 1) - np.triu(ROWS[:, :40], 1).T,
+    ],
+    ids=["causal", "bits", "additive", "biased", "ascending", "normalised", "opposite"],
+)
+def test_hostile_values_leave_codes_and_structures_alone(kind, before):
+    assert np.array_equal(harmed_given(kind, before), before)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("kind", ["large", "constant"])
+def test_hostile_values_keep_zeros_and_symmetry(kind, dtype):
+    square = RANDOM.uniform(1, 2, (60, 60)).astype(dtype_of(dtype))
+    for part in (np.tril(square), np.triu(square)):
+        view = harmed_given(kind, part)
+        assert np.array_equal(view == 0, part == 0)
+        assert (view != part)[part != 0].mean() > 0.8
+        assert view[view != 0].astype(np.float64).min() >= 1
+    both = np.tril(square) + np.tril(square, -1).T
+    view = harmed_given(kind, both)
+    assert np.array_equal(view, view.T)
+    assert (view != both).mean() > 0.8
 
 
 def test_large_values_of_a_bounded_input_lie_near_its_ends_and_are_many():
