@@ -18,6 +18,7 @@ from kernelwright.checks.answer import Answer, make_answer
 from kernelwright.evaluation.arena import Array, numpy_dtype
 from kernelwright.evaluation.honest_errors import HonestErrors, few
 from kernelwright.evaluation.lower_types import lower
+from kernelwright.evaluation.nudges import widened
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.evaluation.question import Make, Question
 from kernelwright.evaluation.reference_failure import ReferenceFailure
@@ -123,7 +124,7 @@ class Answers:
         known = HonestErrors.of(own).joined(self._several(question, question.make))
         known = known.joined(self._errors.get(question.case.workload, HonestErrors({})))
         most = known.bounded(question.answers, self.task.tolerance)
-        found = question.held_to(most).doubting(own)
+        found = question.held_to(most).doubting(widened(self.oracle, self.task, question, own))
         if question.key in self._questions:
             self._questions[question.key] = found
         return found

@@ -15,8 +15,9 @@ from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Tolerance
 
-UNEQUAL = 1000
-"""One of so many elements may be unequal for a second hearing to help, and one in any case."""
+FEW, FEWEST = 100, 8
+"""One element in so many, and so many always, may be other integers, or overflow, as honest
+arithmetic has it on these very contents."""
 LATE_SECONDS = 0.1
 """How long a wrong output is given to become right, which tells deferred work from wrong work."""
 
@@ -44,16 +45,22 @@ def hear(
     """
     answer = question.answer(name)
     compared = compare(got, answer, tolerance, poison)
-    if compared.finding is not None and (1 < compared.share < NEAR or _few_unequal(compared, got)):
+    if _near(compared, answer):
         with suppress(ReferenceFailure):  # which has nothing more to say, then
             answer = answers.again(question).answer(name)
-            compared = compare(got, answer, tolerance, poison)
+            # What honest evaluations turn out to disagree about says nothing of a candidate.
+            known = Compared(None) if answer.undecided else None
+            compared = known or compare(got, answer, tolerance, poison)
     return Heard(answer, compared)
 
 
-def _few_unequal(compared: Compared, got: Array) -> bool:
-    """Whether so few elements are unequal that honest evaluations may be, of these contents."""
-    return compared.misplaced > 0 and (compared.misplaced - 1) * UNEQUAL <= got.size
+def _near(compared: Compared, answer: Answer) -> bool:
+    """Whether what is rejected may be as near as honest arithmetic is."""
+    if compared.finding is None or answer.whole:
+        return False
+    if not compared.misplaced:
+        return 1 < compared.share < NEAR
+    return compared.misplaced <= max(FEWEST, answer.truth.size // FEW)
 
 
 def late(heard: Heard, shared: Array, tolerance: Tolerance) -> Finding | None:

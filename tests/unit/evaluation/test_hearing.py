@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelwright.checks.answer import Answer, make_answer
+from kernelwright.checks.answer import Answer
 from kernelwright.evaluation import hearing
 from kernelwright.evaluation.hearing import hear, late
 from kernelwright.evaluation.honest_errors import NEAR, HonestErrors
@@ -74,23 +74,3 @@ def test_what_becomes_right_only_later_is_deferred_work(monkeypatch):
     assert found.outcome is Outcome.DEFERRED_WORK
     assert found.evidence == wrong.compared.finding.evidence
     assert late(wrong, TRUTH + 1.0, TOLERANCE) is None
-
-
-@pytest.mark.parametrize(("wrong", "asked"), [(1, 1), (2, 1), (4, 0)])
-def test_few_unequal_integers_are_heard_again(wrong, asked):
-    truth = np.arange(2000, dtype=np.int8)
-    got = truth.copy()
-    got[:wrong] += 1
-
-    class Measuring:
-        count = 0
-
-        def again(self, question):
-            self.count += 1
-            return question.doubting([make_answer("y", truth, truth.dtype, (got,))])
-
-    answers = Measuring()
-    question = Question(object(), {}, [make_answer("y", truth, truth.dtype, (truth,))])
-    found = hear(answers, question, "y", got, TOLERANCE, 0xFF)
-    assert answers.count == asked
-    assert (found.compared.finding is None) is bool(asked)
