@@ -7,7 +7,7 @@ from kernelwright.checks.finding import Finding, Rejected, located
 from kernelwright.evaluation.hearing import hear, late
 from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.ring import POISONS, Ring
-from kernelwright.evaluation.trial import Trial
+from kernelwright.evaluation.trial import WRONG, Trial
 from kernelwright.records.outcome import Outcome
 
 MOST = 5
@@ -46,6 +46,28 @@ def in_a_row(
     if wrong.outcome is not Outcome.DEFERRED_WORK:
         wrong = _named(trial, question, ring, order, wrong, blame)
     raise Rejected(located(wrong, question.case))
+
+
+def once_only(
+    trial: Trial, question: Question, ring: Ring, blame: Callable[[Finding], Finding]
+) -> Callable[[Finding], Finding]:
+    """``blame``, but for what is right when the same is asked again: a fault now and then.
+
+    Args:
+        trial: of the candidate.
+        question: whose contents are in slot 0 of ``ring``.
+        ring: what the wrong call used.
+        blame: names what is wrong again.
+    """
+
+    def named(finding: Finding) -> Finding:
+        pattern = ring.poisons[0]  # the same: a careful one may tell by it
+        if finding.outcome not in WRONG or _asked(trial, question, ring, [0], pattern):
+            return blame(finding)
+        reason = f"wrong once, and right when asked again: {finding.reason}"
+        return Finding(Outcome.NONDETERMINISTIC, reason, finding.evidence)
+
+    return named
 
 
 def _asked(

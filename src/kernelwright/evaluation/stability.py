@@ -11,7 +11,7 @@ from collections.abc import Callable
 from kernelwright.checks.finding import Finding
 from kernelwright.evaluation.cases import Cases
 from kernelwright.evaluation.ring import POISONS, Ring, Rings
-from kernelwright.evaluation.rows import in_a_row
+from kernelwright.evaluation.rows import in_a_row, once_only
 from kernelwright.evaluation.trial import WRONG, Trial
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Case
@@ -86,7 +86,8 @@ def _hostile(trial: Trial, case: Case, kind: str, rings: Rings, pattern: int | N
     name = f"{case.workload}, hostile {kind}"
     with trial.where_defined(name):
         question, ring = trial.answers.hostile(case, kind), rings(case, sealed=True)
-        trial.correct(question, ring=ring, blame=_blame(kind), pattern=pattern)
+        named = once_only(trial, question, ring, _blame(kind))
+        trial.correct(question, ring=ring, blame=named, pattern=pattern)
         if name not in trial.stable:
             in_a_row(trial, question, ring, _blame(kind))
         trial.stable.add(name)

@@ -11,7 +11,7 @@ from kernelwright.checks.answer import make_answer
 from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.ring import Inputs, Ring
-from kernelwright.evaluation.rows import MOST, in_a_row
+from kernelwright.evaluation.rows import MOST, in_a_row, once_only
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Tolerance
 from tests.samples import VECTOR as CASE
@@ -103,3 +103,37 @@ def test_every_call_of_a_row_is_looked_at_for_what_it_wrote_beside():
     assert found == [Outcome.OUT_OF_BOUNDS] * len(found)
     # In about three rows of four slot 0 is called, in one of three it is the last one.
     assert len(found) > 10
+
+
+@pytest.mark.parametrize(
+    ("careless", "outcome"),
+    [
+        (lambda row, call: False, Outcome.NONDETERMINISTIC),
+        (lambda row, call: True, Outcome.NUMERICALLY_UNSTABLE),
+    ],
+    ids=["right when asked again", "wrong again"],
+)
+def test_a_wrong_call_is_asked_again_before_it_is_named(careless, outcome):
+    ring = Ring(Inputs(CASE, 1, sealed=False))
+    ring.inputs.fill({"x": X})
+    answer = make_answer("y", 2 * X.astype(np.float64), X.dtype, (2 * X,))
+    worker = Worker(ring, careless)
+    worker.beside = None
+    trial = SimpleNamespace(
+        answers=SimpleNamespace(again=lambda question: question),
+        task=SimpleNamespace(tolerance=Tolerance()),
+        worker=worker,
+        deadline=1.0,
+    )
+    unstable = Finding(Outcome.NUMERICALLY_UNSTABLE, "unstable", {})
+    question = Question(CASE, {"x": X}, [answer])
+    try:
+        named = once_only(trial, question, ring, lambda finding: unstable)
+        found = named(Finding(Outcome.WRONG_VALUES, "off", {}))
+        elsewhere = named(Finding(Outcome.CRASHED, "gone", {}))
+    finally:
+        ring.close()
+        ring.inputs.close()
+    assert found.outcome is outcome
+    assert elsewhere is unstable
+    assert worker.rows == [[0]]
