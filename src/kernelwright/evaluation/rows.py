@@ -61,7 +61,7 @@ def once_only(
     """
 
     def named(finding: Finding) -> Finding:
-        pattern = ring.poisons[0]  # the same: a careful one may tell by it
+        pattern = ring.poisons[0]
         if finding.outcome not in WRONG or _asked(trial, question, ring, [0], pattern):
             return blame(finding)
         reason = f"wrong once, and right when asked again: {finding.reason}"
@@ -98,11 +98,12 @@ def _named(
     blame: Callable[[Finding], Finding],
 ) -> Finding:
     """The outcome of a wrong row, by what alone and further rows answer."""
-    if _asked(trial, question, ring, order[-1:], POISONS[0]):
+    pattern = ring.poisons[order[-1]]  # the same: a careful one may tell by it
+    if _asked(trial, question, ring, order[-1:], pattern):
         reason = f"right when it was first asked, wrong since: {wrong.reason}"
         return Finding(Outcome.STALE_OR_CACHED_OUTPUT, reason, wrong.evidence)
     calls = len(order)
-    right = [_asked(trial, question, ring, order, POISONS[0]) for _ in range(AGAIN)].count(None)
+    right = [_asked(trial, question, ring, order, pattern) for _ in range(AGAIN)].count(None)
     if right:
         reason = f"wrong in one row of {calls} calls, right in {right} of {AGAIN} alike ones"
         return Finding(Outcome.NONDETERMINISTIC, f"{reason}: {wrong.reason}", wrong.evidence)
