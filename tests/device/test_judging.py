@@ -134,6 +134,10 @@ WRONG = {
         Outcome.STALE_OR_CACHED_OUTPUT,
     ),
     "defers its work to a thread": (DEFERS, Outcome.DEFERRED_WORK),
+    "starts a process and waits for it": (
+        f"const int child = fork(); if (child == 0) _exit(0); waitpid(child, 0, 0); {RIGHT}",
+        Outcome.DEFERRED_WORK,
+    ),
     "remembers the first answer": (
         REMEMBERS,
         Outcome.STALE_OR_CACHED_OUTPUT,
