@@ -338,6 +338,13 @@ def test_what_a_call_starts_ends_with_it(bar, name):
     passes(bar.judge(blend(f"{RIGHT}\n{joined}", before), judging.SMOKE))
 
 
+def test_no_process_is_started_while_a_confirm_is_timed(bar):
+    before, _, joined = THREADS["a process"]
+    found = bar.judge(blend(f"{RIGHT}\n{joined}", before), judging.CONFIRM)
+    fails(found, Outcome.DEFERRED_WORK)
+    assert "start a process" in found.reason
+
+
 BUSY = """import ctypes
 libc = ctypes.CDLL(None)
 thread, text = ctypes.c_ulong(), ctypes.create_string_buffer(b"x" * (1 << 28))
@@ -751,4 +758,6 @@ def test_the_framework_is_named_where_libraries_are_forbidden(strict, source):
 
 def test_the_frameworks_compiler_works(bar):
     text = "COMPILED(x, s, y, q, alpha)"
-    passes(bar.judge(blend(text, "COMPILED = torch.compile(honest)"), judging.SMOKE))
+    few = {"stages": ("smoke",), "placements": 2, "looks": (4,), "checked_least": 1}
+    for plan in (judging.SMOKE, judging.CONFIRM.model_copy(update=few)):
+        passes(bar.judge(blend(text, "COMPILED = torch.compile(honest)"), plan))

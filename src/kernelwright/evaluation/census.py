@@ -77,6 +77,16 @@ class Census:
             policy=int(stat[38]),
         )
 
+    def filters(self) -> int:
+        """How many filters of system calls each of its threads has at least; 0: not known."""
+        found = []
+        for task in (PROC / str(self.pid) / "task").iterdir():
+            with contextlib.suppress(OSError):
+                lines = (task / "status").read_text().splitlines()
+                words = [line.split()[1] for line in lines if line.startswith("Seccomp_filters:")]
+                found += [int(word) for word in words]
+        return min(found, default=0)
+
     def children(self) -> list[int]:
         """Processes that it started and that still run, orphans included."""
         new = (pid for pid in _descendants(self._started) if pid not in self._known)

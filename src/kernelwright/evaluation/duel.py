@@ -143,13 +143,10 @@ class Duel:
         self._bench.move(self._case, owners)
         for owner in owners:
             if owner == "candidate":
-                self._trial.move(self._mine.settle())
-                self._trial.bind(self._bench.ring(self._case, owner))
+                self._settle(self._trial, self._mine, owner)
             else:
                 with blaming_the_rival():
-                    worker = self._opponent.entrant.settle()
-                    self._opponent.trial.move(worker)
-                    self._opponent.trial.bind(self._bench.ring(self._case, owner))
+                    self._settle(self._opponent.trial, self._opponent.entrant, owner)
         secret = self._bench.answers.seed(
             "pair", self._job.number, self._case.workload, self._opponent.name, self._number
         )
@@ -159,6 +156,12 @@ class Duel:
         rival.clocks = self._clocks_of_the_rival
         self._sides = mine, rival
         return self._sides
+
+    def _settle(self, trial: Trial, entrant: Entrant, owner: str) -> None:
+        trial.move(entrant.settle())
+        trial.bind(self._bench.ring(self._case, owner))
+        if self.count > 1:
+            trial.worker.lock(trial.deadline)
 
     def _side(self, kind: type[Kind], trial: Trial, owner: str, secret: int) -> Kind:
         bench, plan = self._bench, self._job.plan

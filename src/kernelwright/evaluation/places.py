@@ -73,6 +73,8 @@ class Places:
         rivals = [self._rival(name, secret) for name in self._baselines]
         ring = self._bench.ring(self._case)
         self._trial.bind(ring)
+        if self.count > 1:  # as in a confirm; else the other workloads come to the same process
+            self._trial.worker.lock(self._trial.deadline)
         side = CandidateSide(
             self._trial.worker, ring, base, secret, self._bench.flush, self._trial.deadline
         )

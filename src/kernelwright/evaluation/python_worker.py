@@ -60,6 +60,21 @@ class PythonWorker(Worker):
         """As for any worker, with time to compile: the first calls of a shape are made here."""
         super().bind(ring, max(timeout, FIRST_SECONDS), more)
 
+    def lock(self, timeout: float) -> None:
+        """Let it start no processes any more, on which work could be put that nobody counts.
+
+        Raises:
+            Rejected: as :meth:`run`; ``tampering`` where the kernel knows of no such lock.
+        """
+        if "system_calls" not in self.sandbox.active:
+            return
+        before = self.census.filters()
+        self._ask({"do": "lock"}, timeout)
+        self.locked = True
+        if self.census.filters() <= before and before:
+            reason = f"{self.label} says that it starts no more processes, and the kernel does not"
+            raise Rejected(Finding(Outcome.TAMPERING, reason))
+
     def beside_us(self, ring: Ring) -> float:
         """Placing parameters, looking for threads, copying results to where they are judged."""
         return self._handling(ring) if self._handling is not None else 0.0

@@ -131,6 +131,8 @@ class Trial:
         """Let the worker's calls go to ``ring``."""
         if self._bound is ring:
             return
+        if self.worker.locked and self.settle is not None:
+            self.move(self.settle())
         self.worker.bind(ring, self.deadline)
         self._bound = ring
 

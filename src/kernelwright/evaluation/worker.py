@@ -57,6 +57,8 @@ class Worker:
         self._float_mode: object = None
         self._float_mode_now: object = None
         self._manners: Manners | None = None
+        self.locked = False
+        """Whether it can be bound no more."""
         self.armed_for: object = None
         """Whose block it is ready to run; None while it waits for a request."""
 
@@ -102,6 +104,9 @@ class Worker:
             self._ask(message, timeout, (arena.descriptor,))
         self._ring = ring.number
         self._ask({"do": "bind", "slots": ring.arguments(), **(more or {})}, timeout)
+
+    def lock(self, timeout: float) -> None:
+        """Take away what is needed to build and not to run, until it is bound anew: never, here."""
 
     def beside_us(self, ring: Ring) -> float:
         """What it does beside each call on ``ring``, uncounted, in time that the verifier sees."""

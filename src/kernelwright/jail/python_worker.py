@@ -18,6 +18,7 @@ from typing import Any
 import candidate  # type: ignore[import-not-found]
 import confine  # type: ignore[import-not-found]
 import guards  # type: ignore[import-not-found]
+import layers  # type: ignore[import-not-found]
 import operators  # type: ignore[import-not-found]
 import run  # type: ignore[import-not-found]
 import torch
@@ -107,6 +108,11 @@ class PythonWorker(run.Worker):
             answer["computing"] = operators.computing(self.seen, self.known)
             self.seen = None
         return answer
+
+    def lock(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        """Start no processes from now on: what is built has been built."""
+        layers.no_more_processes()
+        return {"ok": True}
 
     def _calls(
         self, slots: Iterable[int], held: int, watch: operators.Operators | None = None

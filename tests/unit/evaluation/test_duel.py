@@ -26,7 +26,7 @@ BASE = {"x": np.random.default_rng(1).standard_normal(64).astype(np.float32)}
 class Worker:
     """Claims as many microseconds a call as its entrant takes."""
 
-    armed_for = None
+    armed_for, locked = None, False
     beside_us = staticmethod(lambda ring: 0.0)
     again_watched = staticmethod(lambda order, deadline: None)
 
@@ -36,6 +36,9 @@ class Worker:
 
     def bind(self, ring, deadline):
         self.ring = ring
+
+    def lock(self, deadline):
+        self.locked = True
 
     def arm(self, order, deadline, whose, *, handicap, more):
         self.order, self.armed_for = order, whose

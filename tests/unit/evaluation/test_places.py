@@ -28,6 +28,10 @@ class Worker:
     beside_us = staticmethod(lambda ring: 0.0)
     again_watched = staticmethod(lambda order, deadline: None)
     left_behind = staticmethod(lambda: None)
+    locked = False
+
+    def lock(self, deadline):
+        self.locked = True
 
     def arm(self, order, deadline, whose, *, handicap, more):
         self.order, self.armed_for = order, whose
@@ -127,6 +131,13 @@ def test_all_baselines_take_part_until_one_is_left(made):
     places.narrow(1)
     assert [len(visit(places)) for _ in range(2)] == [2, 2]
     assert bench.rivals == 2 * ["loop", "numpy", "eager"] + 2 * ["numpy"]
+
+
+def test_where_a_process_is_used_for_one_place_it_is_locked_before_its_first_block(made):
+    for placements, locked in ((1, False), (2, True)):
+        places, _, trial = made(placements=placements)
+        places()
+        assert trial.worker.locked is locked
 
 
 def test_whoever_runs_sees_the_contents_of_the_candidates_block(made, monkeypatch):

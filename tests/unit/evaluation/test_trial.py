@@ -39,10 +39,34 @@ def test_a_candidate_gains_no_time_by_moving():
     assert first.closed
 
 
+def test_a_process_that_is_locked_is_not_bound_again():
+    log = []
+
+    class Process:
+        until, locked = 0.0, False
+
+        def bind(self, ring, deadline):
+            assert not self.locked
+            log.append(ring)
+
+        def close(self):
+            log.append("closed")
+
+    first, second = Process(), Process()
+    found = Trial(types.SimpleNamespace(), first, types.SimpleNamespace(), 1.0, lambda: second)
+    found.bind("one")
+    first.locked = True
+    found.bind("one")
+    found.bind("two")
+    assert log == ["one", "closed", "two"]
+    assert found.worker is second
+
+
 class Zeros:
     """A worker whose candidate answers nothing but zeros."""
 
     until = 0.0
+    locked = False
     labels: dict[str, object] = {}
 
     def bind(self, ring, deadline):
