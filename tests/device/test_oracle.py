@@ -320,10 +320,35 @@ def test_many_slow_answers_have_one_deadline(folder):
         started.load(task)
         views = contents_of(started, case)
         started.truth(case, views, ("truth",))
-        started.until = time.monotonic() + 0.1
+        started.left = 0.1
         with pytest.raises(ReferenceFailure, match="all questions about it together") as caught:
             started.truth(case, views, ("truth",))
     assert caught.value.kind == "deadline"
+
+
+def test_only_asking_takes_of_the_time_for_all_questions(folder):
+    task = folder("import time\ndef softmax(xp, x):\n    time.sleep(0.2)\n    return x\n")
+    case = contract.resolve(task, "cpu-7x257")
+    with Oracle() as started:
+        started.load(task)
+        views = contents_of(started, case)
+        started.left = 60.0
+        time.sleep(0.5)
+        assert started.left == 60.0
+        started.truth(case, views, ("truth",))
+        assert 0.2 <= 60.0 - started.left < 50.0
+
+
+def test_memory_that_is_used_up_says_nothing_of_the_case(folder):
+    for raised in ("MemoryError", 'RuntimeError("can\'t allocate memory")'):
+        task = folder(f"def softmax(xp, x):\n    raise {raised}\n")
+        case = contract.resolve(task, "cpu-7x257")
+        with Oracle() as started:
+            started.load(task)
+            with pytest.raises(ReferenceFailure, match="used up the memory") as caught:
+                started.truth(case, contents_of(started, case))
+        assert caught.value.kind == "memory"
+        assert not caught.value.undefined
 
 
 def is_dead(pid):

@@ -7,7 +7,7 @@ accepted here, and whoever asks must leave it uncompared.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,6 +15,11 @@ from kernelwright.checks.distance import Array, kinds_differ
 
 FEW = 100
 """One element in so many may be in doubt, and a single one of several always."""
+
+
+def few(places: int, size: int) -> bool:
+    """Whether so many elements of ``size`` are few enough to be in doubt."""
+    return places * FEW <= size or places == 1 < size
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +32,8 @@ class Doubts:
     """What each honest evaluation has there; none for floats, of which any value will do."""
     size: int = 0
     """Elements of the output."""
+    however_many: bool = False
+    """They are accepted even where they are many, and the output is compared all the same."""
 
     @classmethod
     def of_integers(cls, truth: Array, honest: Sequence[Array]) -> "Doubts":
@@ -53,8 +60,11 @@ class Doubts:
     @property
     def many(self) -> bool:
         """Whether the output says nothing: more than one element in a hundred is in doubt."""
-        single = self.places.size == 1 < self.size
-        return self.places.size * FEW > self.size and not single
+        return not self.however_many and not few(self.places.size, self.size)
+
+    def granted(self) -> "Doubts":
+        """The same, accepted however many they are."""
+        return replace(self, however_many=True)
 
     def settled(self, got: Array, truth: Array) -> Array:
         """``got``, or a copy with the right values wherever it has what is accepted in doubt.

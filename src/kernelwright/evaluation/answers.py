@@ -49,7 +49,11 @@ class Answers:
         self.task = task
         self.oracle = oracle
         self.secret = secret
-        self._questions: dict[str, Question | ReferenceFailure] = {}
+        self._questions: dict[str, Question] = {}
+        """As they were first asked."""
+        self._heard_again: dict[str, Question] = {}
+        """Those of which more is known since."""
+        self._undefined: dict[str, ReferenceFailure] = {}
         self._errors: dict[str, HonestErrors] = {}
         self._usual: dict[str, HonestErrors] = {}
         """Of several draws, by kind of question; only where one was asked again."""
@@ -107,7 +111,7 @@ class Answers:
             return views
 
         answers = self.answer(case, contents, known=case.workload)
-        return Question(case, contents, answers, f"{case.workload}|timed", make)
+        return Question(case, contents, answers, f"{case.workload}|timed", make, measured=False)
 
     def again(self, question: Question) -> Question:
         """The same question with all that is known of honest errors on its kind of contents.
@@ -116,17 +120,20 @@ class Answers:
         round alike, and another honest order of operations does not.
 
         Asked before a candidate is rejected for missing by little; whoever is asked the same
-        question later is held to the same.
+        question later is held to the same. However often that happens, no more is granted than a
+        second hearing may of what was allowed at first, and what was compared stays compared.
         """
         if question.make is None:
             return question
+        first = self._questions.get(question.key, question)
         own = self._heard(question.case, question.contents)
         known = HonestErrors.of(own).joined(self._several(question, question.make))
         known = known.joined(self._errors.get(question.case.workload, HonestErrors({})))
-        most = known.bounded(question.answers, self.task.tolerance)
-        found = question.held_to(most).doubting(widened(self.oracle, self.task, question, own))
+        most = known.bounded(first.answers, self.task.tolerance)
+        wider = widened(self.oracle, self.task, question, own)
+        found = question.held_to(most).doubting(wider, first)
         if question.key in self._questions:
-            self._questions[question.key] = found
+            self._heard_again[question.key] = found
         return found
 
     def _several(self, question: Question, make: Make) -> HonestErrors:
@@ -145,21 +152,34 @@ class Answers:
         return self._usual[key]
 
     def _once(self, key: str, case: Case, make: Make, known: str = "") -> Question:
-        if key not in self._questions:
+        if key not in self._questions and key not in self._undefined:
             try:
-                contents = make(self.seed(key))
-                found = Question(case, contents, self.answer(case, contents), key, make)
-                if few(found.answers):
-                    found = found.held_to(self._several(found, make))
+                found = self._new(key, case, make)
+            except ReferenceFailure as failure:
+                if not failure.undefined:
+                    raise
+                self._undefined[key] = failure
+            else:
                 self._questions[key] = found
                 if known:
                     self._errors[known] = HonestErrors.of(found.answers)
-            except ReferenceFailure as failure:
-                self._questions[key] = failure
-        asked = self._questions[key]
-        if isinstance(asked, ReferenceFailure):
-            raise asked
-        return asked
+        if key in self._undefined:
+            raise self._undefined[key]
+        return self._heard_again.get(key, self._questions[key])
+
+    def _new(self, key: str, case: Case, make: Make) -> Question:
+        """A question that is kept; asked twice where the process or the machine failed once."""
+        try:
+            return self._asked(key, case, make)
+        except ReferenceFailure as failure:
+            if failure.undefined:
+                raise
+        return self._asked(key, case, make)
+
+    def _asked(self, key: str, case: Case, make: Make) -> Question:
+        contents = make(self.seed(key))
+        found = Question(case, contents, self.answer(case, contents), key, make)
+        return found.held_to(self._several(found, make)) if few(found.answers) else found
 
     def draw(self, case: Case, seed: int) -> dict[str, Array]:
         """Fresh inputs of ``case``."""

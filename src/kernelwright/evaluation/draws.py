@@ -47,10 +47,16 @@ class Draws:
         return self._more[number]
 
     def changed(self, contents: Mapping[str, Array], case: Case | None = None) -> list[Seen] | None:
-        """How far the outputs for other contents are from the first; None where undefined."""
+        """How far the outputs for other contents are from the first; None where undefined.
+
+        Raises:
+            ReferenceFailure: the reference fails for another reason than the contents.
+        """
         try:
             truths = self.answers.oracle.truth(case or self.case, contents, TRUTH_ONLY)["truth"]
-        except ReferenceFailure:
+        except ReferenceFailure as failure:
+            if not failure.undefined:
+                raise
             return None
         return [(distance(cast(truths[a.name], a), a), a) for a in self.first.answers]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kernelwright.checks.answer import Answer
 from kernelwright.checks.correctness import Compared, compare, judge
+from kernelwright.checks.doubts import FEW, few
 from kernelwright.checks.finding import Finding
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.arena import Array
@@ -15,9 +16,6 @@ from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Tolerance
 
-FEW, FEWEST = 100, 8
-"""One element in so many, and so many always, may be other integers, or overflow, as honest
-arithmetic has it on these very contents."""
 LATE_SECONDS = 0.1
 """How long a wrong output is given to become right, which tells deferred work from wrong work."""
 
@@ -48,19 +46,20 @@ def hear(
     if _near(compared, answer):
         with suppress(ReferenceFailure):  # which has nothing more to say, then
             answer = answers.again(question).answer(name)
-            # What honest evaluations turn out to disagree about says nothing of a candidate.
-            known = Compared(None) if answer.undecided else None
-            compared = known or compare(got, answer, tolerance, poison)
+            compared = compare(got, answer, tolerance, poison)
     return Heard(answer, compared)
 
 
 def _near(compared: Compared, answer: Answer) -> bool:
-    """Whether what is rejected may be as near as honest arithmetic is."""
+    """Whether what is rejected may be as near as honest arithmetic is.
+
+    An output of so few elements that one is more than may be in doubt is always heard again.
+    """
     if compared.finding is None or answer.whole:
         return False
     if not compared.misplaced:
         return 1 < compared.share < NEAR
-    return compared.misplaced <= max(FEWEST, answer.truth.size // FEW)
+    return answer.truth.size < FEW or few(compared.misplaced, answer.truth.size)
 
 
 def late(heard: Heard, shared: Array, tolerance: Tolerance) -> Finding | None:

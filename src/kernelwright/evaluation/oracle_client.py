@@ -39,8 +39,8 @@ class Oracle:
     def __init__(self, python: str = sys.executable, deadline: float = 120.0) -> None:
         self.python = python
         self.deadline = deadline
-        self.until = math.inf
-        """Monotonic time after which nothing is answered any more, whatever a question may take."""
+        self.left = math.inf
+        """Seconds that all further questions together may take, whatever one may take."""
         self.seconds: dict[str, float] = {}
         """How long each part of the last truth took."""
         self._task: Task | None = None
@@ -193,7 +193,7 @@ class Oracle:
 
     def _ask(self, message: dict[str, Any], fds: tuple[int, ...] = ()) -> dict[str, Any]:
         process, before = self._running(), oom_kills()
-        seconds = min(self.deadline, self.until - time.monotonic())
+        seconds, began = min(self.deadline, self.left), time.monotonic()
         try:
             answer = process.channel.ask(message, max(seconds, 0.0), fds)
         except ChannelTimeout:
@@ -203,6 +203,8 @@ class Oracle:
             raise JudgeError(f"the oracle sent {problem}") from problem
         except ChannelError:
             raise self._died(process, before) from None
+        finally:
+            self.left -= time.monotonic() - began
         if "error" not in answer:
             return answer
         kind, text = str(answer.get("kind", "")), str(answer["error"])

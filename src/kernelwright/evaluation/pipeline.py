@@ -65,10 +65,10 @@ def with_clocks_heard_twice(hear: Callable[[], Evaluation]) -> Evaluation:
 
 
 def _hear(job: JudgeJob, bench: Bench, entrant: Entrant, rival: Entrant | None) -> Evaluation:
-    bench.oracle.until = time.monotonic() + ANSWER_SECONDS
+    bench.oracle.left = ANSWER_SECONDS
     against = bench.against(job.against)  # before the candidate comes: it may have to be measured
     started = time.monotonic()
-    bench.oracle.until = started + ANSWER_SECONDS
+    bench.oracle.left = ANSWER_SECONDS
     trial: Trial | None = None
     found: Finding | None = None
     watch: Stopwatch | None = None

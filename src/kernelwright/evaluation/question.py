@@ -23,6 +23,8 @@ class Question:
     """Names its kind."""
     make: Make | None = field(default=None, compare=False)
     """Draws more of its kind."""
+    measured: bool = True
+    """Whether honest evaluations of these very contents were made when it was first asked."""
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -37,10 +39,24 @@ class Question:
         """The same, with at least these errors taken for honest."""
         return replace(self, answers=[errors.at(one) for one in self.answers])
 
-    def doubting(self, measured: Sequence[Answer]) -> "Question":
-        """The same, with the doubts of answers that more honest evaluations were measured for."""
-        pairs = zip(self.answers, measured, strict=True)
-        return replace(self, answers=[replace(one, doubts=more.doubts) for one, more in pairs])
+    def doubting(self, heard: Sequence[Answer], first: "Question") -> "Question":
+        """The same, with the doubts of answers that more honest evaluations were made for.
+
+        An output that was compared stays so. Where they leave too many elements in doubt, those
+        of the first time hold; if none were made then, each such element may still be only as one
+        of them has it.
+
+        Args:
+            heard: the same answers, with what honest evaluations of these very contents made.
+            first: the question as it was first asked.
+        """
+        found = []
+        for one, more, asked in zip(self.answers, heard, first.answers, strict=True):
+            doubts = more.doubts
+            if doubts.many:
+                doubts = asked.doubts if first.measured else doubts.granted()
+            found.append(replace(one, doubts=doubts))
+        return replace(self, answers=found)
 
     def whole(self) -> "Question":
         """The same, with equality demanded of outputs that every honest evaluation reproduced."""

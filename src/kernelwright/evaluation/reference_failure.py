@@ -2,6 +2,9 @@
 
 from kernelwright.errors import TaskError
 
+UNDEFINED = frozenset({"raises", "count", "shape", "dtype", "nan", "writes"})
+"""Kinds that come again whenever the same is asked: the reference has no answer there."""
+
 _HINTS = {
     "raises": "run the reference by itself to see it fail",
     "count": "the reference must return one array for each output of the task, in order",
@@ -39,3 +42,12 @@ class ReferenceFailure(TaskError):
         self.kind = kind
         self.reason = message
         self.details = details
+
+    @property
+    def undefined(self) -> bool:
+        """Whether the reference has no answer to what was asked, now and later.
+
+        Any other failure may be of the machine or of the moment, and says nothing of the question:
+        time or memory ran out, its process ended.
+        """
+        return self.kind in UNDEFINED

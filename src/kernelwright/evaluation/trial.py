@@ -108,10 +108,16 @@ class Trial:
 
     @contextmanager
     def where_defined(self, name: str) -> Iterator[None]:
-        """Skip a case on which the reference itself fails; the verdict names it."""
+        """Skip a case on which the reference is undefined; the verdict names it.
+
+        Raises:
+            ReferenceFailure: it failed for another reason, which says nothing of the case.
+        """
         try:
             yield
         except ReferenceFailure as failure:
+            if not failure.undefined:
+                raise
             self._undefined(name, failure.reason)
 
     def _undefined(self, name: str, reason: str) -> None:

@@ -13,6 +13,7 @@ DType = Literal[
     "int64", "int32", "int16", "int8", "uint8", "bool",
 ]  # fmt: skip
 DTYPES: tuple[str, ...] = DType.__args__  # type: ignore[attr-defined]
+Accumulate = Literal["float64", "float32", "float16", "bfloat16"]
 Device = Literal["cpu", "gpu"]
 Role = Literal["smoke", "main", "extra"]
 LowerType = Literal["float16", "bfloat16", "tf32"]
@@ -109,7 +110,7 @@ class Task(Record):
     op: str = ""
     """The operation, for which expert kernels may exist; empty if unknown."""
     summary: str = ""
-    accumulate: str = "float32"
+    accumulate: Accumulate = "float32"
     """The type in which an honest serial evaluation sums."""
     types: dict[str, str] = {}
     axes: dict[str, str] = {}

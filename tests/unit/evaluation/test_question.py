@@ -27,6 +27,19 @@ def test_doubts_that_are_measured_later_are_taken_over():
     strict = asked()
     (answer,) = strict.answers
     assert judge(NATIVE, answer, Tolerance()) is not None
-    (wider,) = strict.doubting(asked(TRUTH, NATIVE).answers).answers
+    (wider,) = strict.doubting(asked(TRUTH, NATIVE).answers, strict).answers
     assert judge(NATIVE, wider, Tolerance()) is None
-    assert strict.doubting(asked(TRUTH + 1).answers).compared == ()
+
+
+def test_what_was_compared_stays_compared():
+    known = asked(NATIVE)
+    found = known.doubting(asked(NATIVE, TRUTH + 1).answers, known)
+    assert found.compared == ("n",)
+    (answer,) = found.answers
+    assert judge(NATIVE, answer, Tolerance()) is None
+    assert judge(TRUTH + 1, answer, Tolerance()) is not None
+
+
+def test_an_output_that_was_not_compared_stays_so():
+    undecided = asked(TRUTH + 1)
+    assert undecided.doubting(asked(TRUTH + 1, NATIVE).answers, undecided).compared == ()

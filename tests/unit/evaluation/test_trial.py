@@ -11,6 +11,7 @@ from kernelwright.checks.answer import make_answer
 from kernelwright.checks.finding import Rejected
 from kernelwright.evaluation import bench, trial
 from kernelwright.evaluation.question import Question
+from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.evaluation.trial import Trial
 from kernelwright.executors import judge
 from kernelwright.records.task import Tolerance
@@ -99,3 +100,19 @@ def test_an_output_that_is_not_compared_is_named(overflowing, judged):
     ((where, reason),) = found.labels["reference_undefined"].items()
     assert where == "w, hostile inputs: large, y"
     assert f"disagree at {overflowing / 64:.1%}" in reason
+
+
+@pytest.mark.parametrize("kind", ["nan", "shape", "raises", "writes"])
+def test_a_case_is_skipped_where_the_reference_has_no_answer(kind):
+    found = Trial(types.SimpleNamespace(), Zeros(), types.SimpleNamespace(), 1.0)
+    with found.where_defined("w"):
+        raise ReferenceFailure(kind, "it failed")
+    assert found.labels["reference_undefined"] == {"w": "it failed"}
+
+
+@pytest.mark.parametrize("kind", ["memory", "deadline", "exit", "process"])
+def test_no_case_is_skipped_for_what_failed_beside_it(kind):
+    found = Trial(types.SimpleNamespace(), Zeros(), types.SimpleNamespace(), 1.0)
+    with pytest.raises(ReferenceFailure), found.where_defined("w"):
+        raise ReferenceFailure(kind, "it failed")
+    assert found.labels == {}

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kernelwright.records.task import Task
 from kernelwright.records.validation import sentences
+from tests.samples import task
 
 
 class Inner(BaseModel):
@@ -66,3 +67,11 @@ def test_no_word_of_the_library_is_left_where_a_task_is_empty():
     assert "outputs: must hold at least 1" in said
     assert "workloads.0.role: is missing" in said
     assert not any(word in " ".join(said).lower() for word in ("input should", "valid", "pydantic"))
+
+
+def test_a_type_in_which_nobody_sums_is_refused_with_those_that_may_be_named():
+    with pytest.raises(ValidationError) as caught:
+        task(accumulate="float33")
+    (said,) = sentences(caught.value, Task, "task")
+    assert said.startswith("accumulate: must be 'float64', 'float32', 'float16' or 'bfloat16'")
+    assert task(accumulate="bfloat16").accumulate == "bfloat16"

@@ -23,7 +23,7 @@ def answer(session: Any, request: dict[str, Any], descriptors: list[int]) -> dic
     except Fault as fault:
         return fault.answer()
     except MemoryError:
-        return {"error": "not enough memory to run the reference", "kind": "raises"}
+        return {"error": "not enough memory to run the reference", "kind": "memory"}
 
 
 def serve(descriptor: int) -> None:

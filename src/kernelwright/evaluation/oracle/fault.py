@@ -13,8 +13,10 @@ from typing import Any
 
 KINDS = (
     "raises", "count", "shape", "dtype", "nan", "random", "writes", "process", "missing_torch",
-    "missing", "inputs", "entry", "package", "unavailable",
+    "missing", "inputs", "entry", "package", "unavailable", "memory",
 )  # fmt: skip
+NO_MEMORY = "allocate memory"
+"""What the framework's error says, which is an ordinary one, where the memory is used up."""
 
 
 MODULE = "kernelwright_reference"
@@ -63,6 +65,8 @@ def user_code(what: str) -> Iterator[None]:
         kind = "missing_torch" if missing == "torch" else "missing"
         raise Fault(kind, f"{what} needs the package {missing!r}", _tail(problem)) from problem
     except (Exception, SystemExit, KeyboardInterrupt) as problem:  # noqa: BLE001 - it is the user's
+        if isinstance(problem, MemoryError) or NO_MEMORY in str(problem):
+            raise Fault("memory", f"{what} used up the memory", _tail(problem)) from None
         text = str(problem).strip().partition("\n")[0][:300]
         said = f"{_place(problem)}{what} raised {type(problem).__name__}: {text}".rstrip(": ")
         raise Fault("raises", said, _tail(problem)) from None
