@@ -293,3 +293,73 @@ def test_the_same_seed_sees_the_same(oracle):
     same = [work.model_copy(update={"seconds": 0.0}) for work in one.workloads]
     assert same == [work.model_copy(update={"seconds": 0.0}) for work in other.workloads]
     assert np.isfinite([c.tolerances or 0.0 for c in one.workloads[0].controls]).all()
+
+
+def sizes(small, large, body, dtype, inputs=(), **changes):
+    """A task of one number, tried at a small size and timed at a large one."""
+    axes = {"small": ("smoke", small), "large": ("main", large)}
+    workloads = [
+        {"name": name, "device": "cpu", "role": role, "axes": {"M": 1, "N": extent}}
+        for name, (role, extent) in axes.items()
+    ]
+    return task(body, inputs, (), dtype, workloads=workloads, **changes)
+
+
+def opened(oracle, task, seed=3):
+    """What is seen of a task when a session is opened."""
+    oracle.load(task)
+    smoke, timed = (cases_of(task, (role,)) for role in ("smoke", "main"))
+    return sense(Answers(task, oracle, seed), smoke, 5.0, timed)
+
+
+SQUARES = "xp.sum(x * x)"
+COUNT = "xp.sum(xp.astype(xp.sin({} * x) > 0, xp.int64))"
+GROWN = {
+    "a long sum of squares": (
+        sizes(999, 2_000_000, SQUARES, "float32"),
+        ("large", "rounded"),
+        sizes(999, 2_000_000, SQUARES, "float32", accumulate="float64"),
+    ),
+    "a count over many": (
+        sizes(10, 200_000, COUNT.format(2000), "int64"),
+        ("large", "undecided"),
+        sizes(10, 200_000, COUNT.format(1), "int64"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GROWN)
+def test_a_wrong_answer_that_passes_only_at_the_timed_size_is_found(oracle, name):
+    bad, (workload, control), twin = GROWN[name]
+    for seed in (3, 4):
+        found = opened(oracle, bad, seed)
+        assert found.refused
+        assert (workload, control) in {(where, one.name) for where, one in found.accepted}
+        assert {where for where, _ in found.accepted} == {workload}
+        assert f"at {workload} " in found.reason
+        assert found.hint
+        found = opened(oracle, twin, seed)
+        assert not found.refused, found.reason
+        assert found.tightened_from is None
+
+
+def test_at_the_timed_size_only_outputs_are_tried(oracle):
+    found = opened(oracle, GROWN["a count over many"][2])
+    small, large = found.workloads
+    assert {one.verdict for one in small.controls if one.name == "perturbed"} == {"rejected"}
+    assert {one.verdict for one in large.controls if one.name == "perturbed"} == {"not_tried"}
+    tried = {one.name for one in large.controls if one.verdict == "rejected"}
+    assert tried >= {"zeros", "another_seed"}
+
+
+def test_few_whole_numbers_that_turn_now_and_then_are_seen_in_several_draws(oracle):
+    rare = sizes(10, 6000, COUNT.format(2000), "int64")
+    oracle.load(rare)
+    (case,) = cases_of(rare, ("main",))
+    lucky = 0
+    for seed in range(20):
+        answers = Answers(rare, oracle, seed)
+        if answers.base(case).decided:
+            lucky += 1
+            assert sense(answers, [], None, [case]).refused
+    assert lucky > 2

@@ -19,6 +19,7 @@ EXACT = 2.0**-40
 FEW_ELEMENTS = 64
 """Fewer elements than this, and chance decides whether rounding shows."""
 TILES = 64
+LOOKED_AT = 4096
 
 OF_OUTPUTS = {
     "zeros": "every element 0",
@@ -82,6 +83,13 @@ def is_right(values: Array, answer: Answer) -> bool:
     truth = answer.truth
     if answer.dtype.kind in "iub":
         return bool(np.array_equal(values, truth))
+    step = max(1, truth.size // LOOKED_AT)
+    if step > 1 and not _alike(values.reshape(-1)[::step], truth.reshape(-1)[::step], answer):
+        return False  # most wrong ones show wherever one looks
+    return _alike(values, truth, answer)
+
+
+def _alike(values: Array, truth: Array, answer: Answer) -> bool:
     wide = values.astype(np.float64)
     finite = np.isfinite(truth)
     if not np.array_equal(wide[~finite], truth[~finite], equal_nan=True):

@@ -35,8 +35,8 @@ HINTS = {
     "that makes it constant, or widen the values of the inputs",
     "perturbed": "give it values that matter, draw it at random, or drop it",
     "pattern": "draw the whole of it, or pass only the part that varies",
-    "rounded": "use values or sizes at which honest sums err less, "
-    "or allow the lower type in precision",
+    "rounded": "use values or sizes at which honest sums err less, name a wider type to sum in "
+    "(accumulate), or allow the lower type in precision",
     "undecided": "return what comes before it is rounded or compared, draw values further from "
     "where it turns, or allow no lower type in precision",
 }

@@ -235,8 +235,19 @@ class Bench:
             ring.inputs.close()
 
     def _admit(self, known: Sensitivity | None) -> None:
-        """Refuse a task on which a wrong answer passes, or judge it by a tighter tolerance."""
-        self.sensitivity = known or sense(self.answers, [self.cases.smoke], SENSE_SECONDS)
+        """Refuse a task on which a wrong answer passes, or judge it by a tighter tolerance.
+
+        What is allowed grows with the size, so wrong outputs are tried wherever calls are timed.
+        Whatever is known, nothing is timed whose answer in this session is undecided.
+        """
+        smoke = self.cases.smoke
+        larger = [one for one in self.cases.timed if one.workload != smoke.workload]
+        seen = {one.workload for one in known.workloads} if known else set()
+        if known is None or not all(
+            one.workload in seen and self.answers.base(one).decided for one in (smoke, *larger)
+        ):
+            known = sense(self.answers, [smoke], SENSE_SECONDS, larger)
+        self.sensitivity = known
         if self.sensitivity.refused:
             raise InsensitiveTask(self.sensitivity)
         changed = {"tolerance": self.sensitivity.tolerance}

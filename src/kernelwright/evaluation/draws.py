@@ -7,6 +7,7 @@ import numpy as np
 from kernelwright.checks.answer import Answer
 from kernelwright.checks.correctness import distance, share
 from kernelwright.checks.distance import Array, measure
+from kernelwright.checks.doubts import Doubts
 from kernelwright.checks.sensitivity import Seen
 from kernelwright.evaluation.answers import TRUTH_ONLY, Answers
 from kernelwright.evaluation.question import Question
@@ -45,6 +46,12 @@ class Draws:
             right = self.answers.answer(self.case, contents, known=self.case.workload)
             self._more[number] = Question(self.case, contents, right)
         return self._more[number]
+
+    def doubts(self, number: int, output: int) -> Doubts:
+        """Those of one output on the inputs of another seed."""
+        answer = self.question(number).answers[output]
+        honest = self.answers.honest(self.case, self.contents(number))
+        return Doubts.of_integers(answer.truth, [one[answer.name] for one in honest])
 
     def changed(self, contents: Mapping[str, Array], case: Case | None = None) -> list[Seen] | None:
         """How far the outputs for other contents are from the first; None where undefined.

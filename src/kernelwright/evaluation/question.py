@@ -31,6 +31,11 @@ class Question:
         """Names of the outputs that are compared: those whose answer is not undecided."""
         return tuple(answer.name for answer in self.answers if not answer.undecided)
 
+    @property
+    def decided(self) -> bool:
+        """Whether every output is compared."""
+        return len(self.compared) == len(self.answers)
+
     def answer(self, name: str) -> Answer:
         """That of one output."""
         return next(one for one in self.answers if one.name == name)

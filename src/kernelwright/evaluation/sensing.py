@@ -4,19 +4,20 @@ Two draws of each workload are answered, and one more for every input; more are 
 a difference may have been missed by chance.
 """
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from kernelwright.checks import controls
+from kernelwright.checks import controls, doubts
 from kernelwright.checks.answer import Answer
 from kernelwright.checks.correctness import allowed, compare, distance
 from kernelwright.checks.distance import Array, Errors
 from kernelwright.checks.rounding import lower_bits
 from kernelwright.checks.sensitivity import SAME_INPUTS, SEEDS_APART, Examined, Row, decide
 from kernelwright.errors import JudgeError
-from kernelwright.evaluation.answers import Answers
+from kernelwright.evaluation.answers import STEADY_SECONDS, Answers
 from kernelwright.evaluation.draws import Draws, cast
 from kernelwright.evaluation.question import Question
 from kernelwright.records.sensitivity import Sensitivity
@@ -33,23 +34,31 @@ FIXED = 0.75
 """A larger share of an input that never changes is refused; triangles stay below."""
 
 
-def sense(answers: Answers, cases: Sequence[Case], seconds: float | None = None) -> Sensitivity:
+def sense(
+    answers: Answers,
+    cases: Sequence[Case],
+    seconds: float | None = None,
+    larger: Sequence[Case] = (),
+) -> Sensitivity:
     """The sensitivity of a task at some of its workloads.
 
     Args:
         answers: of the task; its question on each case is reused.
         cases: the workloads.
         seconds: after which no further input is tried; the record names those left out.
+        larger: workloads at which wrong outputs alone are tried, on one draw where that tells:
+            it takes the answer for one seed more, whereas every input takes one.
 
     Raises:
         ReferenceFailure: the reference fails.
         JudgeError: the comparison fails its own test.
     """
     found, at = [], []
-    for case in cases:
+    for case in (*cases, *larger):
         began = time.monotonic()
-        draws = Draws(answers, case)
-        rows = list(_rows(draws, None if seconds is None else began + seconds))
+        draws, most = Draws(answers, case), math.inf if seconds is None else seconds
+        until = -math.inf if case in larger else began + most
+        rows = list(_rows(draws, until))
         found.append(Examined(case.workload, rows, time.monotonic() - began))
         at.append(draws)
     task = answers.task
@@ -60,12 +69,12 @@ def sense(answers: Answers, cases: Sequence[Case], seconds: float | None = None)
     return decide(task.name, task.tolerance, found, honest)
 
 
-def _rows(draws: Draws, until: float | None) -> Iterator[Row]:
+def _rows(draws: Draws, until: float) -> Iterator[Row]:
     for number, answer in enumerate(draws.first.answers):
         if answer.truth.size:
-            if answer.undecided:
-                yield Row("undecided", answer.name, f"{answer.doubts.share:.1%}", tries=[[]])
-            yield from _of_output(draws, number)
+            if (share := _in_doubt(draws, number)) is not None:
+                yield Row("undecided", answer.name, f"{share:.1%}", tries=[[]])
+            yield from _of_output(draws, number, once=until == -math.inf)
             yield _another_seed(draws, number)
             yield from _self_test(draws, answer)
     if not any(answer.truth.size for answer in draws.first.answers):
@@ -77,14 +86,34 @@ def _rows(draws: Draws, until: float | None) -> Iterator[Row]:
         yield _of_scalar(draws, scalar, until)
 
 
-def _of_output(draws: Draws, number: int) -> Iterator[Row]:
+def _in_doubt(draws: Draws, number: int) -> float | None:
+    """The share of one output's elements in doubt where it is too large, else None.
+
+    Of few whole numbers one draw tells nothing: they may turn in every third. So theirs are
+    counted over several draws.
+    """
+    answer = draws.first.answers[number]
+    if answer.undecided or answer.dtype.kind not in "iub" or answer.truth.size >= doubts.FEW:
+        return answer.doubts.share if answer.undecided else None
+    places, size = answer.doubts.places.size, answer.truth.size
+    until = time.monotonic() + STEADY_SECONDS
+    for other in range(1, 1 + MORE_SEEDS_OF_FEW):
+        if time.monotonic() > until:
+            break
+        more = draws.doubts(other, number)
+        places, size = places + more.places.size, size + more.size
+    return None if doubts.few(places, size) else places / size
+
+
+def _of_output(draws: Draws, number: int, *, once: bool) -> Iterator[Row]:
     rows: dict[tuple[str, str], Row] = {}
     _stand_in(draws, draws.first, number, rows)
     for other in range(1, 2 + _more(draws, number)):
-        _stand_in(draws, draws.question(other), number, rows)
-        tolerance = draws.answers.task.tolerance
-        if not any(row.accepted(tolerance) for row in rows.values() if row.name in BY_LUCK):
+        by_luck = [row for row in rows.values() if row.name in BY_LUCK]
+        lucky = any(row.accepted(draws.answers.task.tolerance) for row in by_luck)
+        if not lucky and (once or other > 1):
             break
+        _stand_in(draws, draws.question(other), number, rows)
     yield from rows.values()
 
 
@@ -145,11 +174,11 @@ def _self_test(draws: Draws, answer: Answer) -> Iterator[Row]:
         yield row
 
 
-def _of_input(draws: Draws, item: Shaped, until: float | None) -> Iterator[Row]:
+def _of_input(draws: Draws, item: Shaped, until: float) -> Iterator[Row]:
     """Whether an input can change an output, and whether all of it is ever drawn."""
     name, mine = item.name, draws.first.contents
     row = Row("perturbed", name)
-    if until is not None and time.monotonic() > until:
+    if time.monotonic() > until:
         row.tried = False
         yield row
         return
@@ -193,10 +222,10 @@ def _fixed(draws: Draws, name: str) -> float:
     return controls.fixed_share(mine, other, draws.contents(2)[name])
 
 
-def _of_scalar(draws: Draws, scalar: Scalar, until: float | None) -> Row:
+def _of_scalar(draws: Draws, scalar: Scalar, until: float) -> Row:
     """Whether a number that is passed can change an output."""
     row = Row("perturbed", scalar.name)
-    if until is not None and time.monotonic() > until:
+    if time.monotonic() > until:
         row.tried = False
         return row
     row.tries.append([])

@@ -9,7 +9,7 @@ from typing import Literal
 from kernelwright.records.base import Record
 from kernelwright.records.task import Determinism, LowerType, Task, Tolerance
 
-VERSION = 2
+VERSION = 3
 """Of the controls: a record of another version is made anew."""
 Verdict = Literal["rejected", "accepted", "right", "not_tried"]
 
