@@ -5,7 +5,7 @@ import types
 import numpy as np
 
 from kernelwright.evaluation.answers import Answers
-from kernelwright.evaluation.ring import Inputs
+from kernelwright.evaluation.ring_inputs import Inputs
 from kernelwright.records.task import Case, Shaped, Values
 
 
