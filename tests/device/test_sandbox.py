@@ -26,7 +26,7 @@ from kernelwright.sandbox import Ends, Limits
 ENTER = f"""
 import ctypes, errno, json, mmap, os, socket, sys, threading, time
 sys.path.insert(0, {os.fspath(sandbox.JAIL)!r})
-import confine, layers
+import confine, filters, layers
 PATCH
 report = confine.apply(json.loads(sys.argv[-1]))
 def name(action):
@@ -229,7 +229,7 @@ def test_the_namespace_alone_has_no_route(start):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
             print(name(lambda: sock.connect(("192.0.2.1", 9))))
     """
-    assert output(start(body, patch="\nlayers.system_calls = lambda processes=True: None\n")) == [
+    assert output(start(body, patch="\nfilters.system_calls = lambda processes=True: None\n")) == [
         "ENETUNREACH"
     ]
 

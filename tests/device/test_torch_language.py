@@ -467,6 +467,8 @@ HONEST = {
     + "\n\nclass ModelNew(Base):\n    pass\n",
     "numbers": "# /// kernelwright\n# tune.WAY = [5]\n# ///\n"
     + NEW.replace("width, shift)", "width, shift, *, WAY)"),
+    "marks of the framework's compiler": model(
+        "out = self.right(x)\nout._dynamo_propagated_dynamic_indices = {0, 1}\nreturn out"),
     "more buffers": model("return self.right(x)", init="self.register_buffer('m', torch.ones(3))"),
 }  # fmt: skip
 
@@ -532,6 +534,9 @@ BAD = {
         Outcome.TAMPERING),
     "an attribute that acts at its end": (
         model("out = self.right(x)\nout.more = [1]\nreturn out"), Outcome.TAMPERING),
+    "an attribute named like the compiler's": (
+        model("out = self.right(x)\nout._dynamo_marks = {Last()}\nreturn out",
+              "class Last:\n    def __del__(self): pass\n"), Outcome.TAMPERING),
     "a container that acts at its end": (
         model("return Last([self.right(x)])", "class Last(list):\n    def __del__(self): pass\n"),
         Outcome.TAMPERING),

@@ -19,7 +19,8 @@ from kernelwright.evaluation.first_times import Unusable, first_times
 from kernelwright.evaluation.flush import Flush
 from kernelwright.evaluation.noise import measure_noise
 from kernelwright.evaluation.oracle_client import Oracle
-from kernelwright.evaluation.ring import Inputs, Ring
+from kernelwright.evaluation.ring import Ring
+from kernelwright.evaluation.ring_inputs import Inputs
 from kernelwright.evaluation.rival_side import RivalSide
 from kernelwright.evaluation.rivals import Rivals
 from kernelwright.evaluation.sensing import sense
@@ -191,17 +192,16 @@ class Bench:
                 gone.close()
 
     def private(self, case: Case, *, sealed: bool = False) -> Ring:
-        """The one-set buffers for correctness on one workload."""
+        """The buffers for correctness on one workload."""
         key = (case.workload, "sealed" if sealed else "private")
         if key not in self._rings:
-            self._rings[key] = Ring.private(case, sealed=sealed)
+            self._rings[key] = Ring.private(case, sealed=sealed, rows=sealed)
         return self._rings[key]
 
     def forget_buffers(self) -> None:
         """Drop what a rejected candidate could write; the next one gets clean buffers."""
         for key in [key for key in self._rings if key[1] != "rival"]:
-            ring = self._rings.pop(key)
-            ring.close()
+            (ring := self._rings.pop(key)).close()
             if key[1] in ("private", "sealed"):
                 ring.inputs.close()
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from kernelwright.evaluation.arena import Array
-from kernelwright.evaluation.ring import Inputs, Ring
+from kernelwright.evaluation.ring import Ring
+from kernelwright.evaluation.ring_inputs import Inputs
 from kernelwright.evaluation.sides import RingSide
 from kernelwright.evaluation.worker import Worker
 from kernelwright.records.task import Case, Shaped

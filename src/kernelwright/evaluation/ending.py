@@ -27,7 +27,9 @@ class Process(Protocol):
         """Last part of what it printed."""
 
 
-def death(process: Process, label: str, problem: str, oom_kills_before: int) -> Finding:
+def death(
+    process: Process, label: str, problem: str, oom_kills_before: int, *, alone: bool = False
+) -> Finding:
     """What it means that a process no longer answers; it is ended.
 
     Args:
@@ -35,6 +37,7 @@ def death(process: Process, label: str, problem: str, oom_kills_before: int) -> 
         label: what it is called in the reason.
         problem: what was seen of its channel.
         oom_kills_before: how many processes the system had killed for memory when it started.
+        alone: it is ended where it starts another process.
     """
     code = _wait(process, 2.0)
     if code is None:
@@ -48,7 +51,7 @@ def death(process: Process, label: str, problem: str, oom_kills_before: int) -> 
         return Finding(Outcome.CRASHED, reason, evidence)
     if -code == signal.SIGXCPU:
         return Finding(Outcome.TIMEOUT, f"{label} used up its processor time", evidence)
-    if -code == signal.SIGSYS:
+    if -code == signal.SIGSYS and alone:
         reason = f"{label} was ended as it tried to start a process: a kernel may start threads"
         return Finding(Outcome.DEFERRED_WORK, reason, evidence)
     kills = oom_kills() - oom_kills_before

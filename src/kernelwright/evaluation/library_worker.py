@@ -51,6 +51,7 @@ class LibraryWorker(Worker):
         Raises:
             Rejected: as for any worker; ``kernel_did_not_run``.
         """
+        self.alone = "system_calls" in self.sandbox.active
         self._before = set(files(self._mapped()))
         answer = super().load(message, timeout)
         mapped, at = self._mapped(), answer.get("at")

@@ -21,6 +21,7 @@ LOAD_SECONDS = 20.0
 """Least time for executing a file, which may build machine code."""
 FIRST_SECONDS = 30.0
 """Least time for the first calls of a shape, in which the framework's compiler may be at work."""
+ASK_SECONDS = 20.0
 MOST_NAMES = 64
 WATCHED_OF = 3
 """Of so many calls that are not timed all but one are watched, where operators are forbidden."""
@@ -50,7 +51,7 @@ class PythonWorker(Worker):
         super().__init__(process, channel, label)
         self._forbid = forbid
         self._handling = handling
-        self._watching = False
+        self._watching = self._watched = False
 
     def load(self, message: dict[str, Any], timeout: float) -> dict[str, Any]:
         """As for any worker, with time to build."""
@@ -70,7 +71,7 @@ class PythonWorker(Worker):
             return
         before = self.census.filters()
         self._ask({"do": "lock"}, timeout)
-        self.locked = True
+        self.locked = self.alone = True
         if self.census.filters() <= before and before:
             reason = f"{self.label} says that it starts no more processes, and the kernel does not"
             raise Rejected(Finding(Outcome.TAMPERING, reason))
@@ -98,6 +99,8 @@ class PythonWorker(Worker):
         if self._forbid:
             self.watch()
             super().run(slots, timeout)
+            if found := self.left_behind():
+                raise Rejected(found)
 
     def arm(
         self,
@@ -113,26 +116,33 @@ class PythonWorker(Worker):
         super().arm(slots, timeout, whose, handicap=handicap, more=more)
 
     def go(self, timeout: float) -> Ran:
-        """Call once for each slot, then look at what the calls left behind.
+        """Call once for each slot; what the calls left behind is asked later."""
+        self._watched, self._watching = self._watched or self._watching, False
+        return super().go(timeout)
+
+    def left_behind(self) -> Finding | None:
+        """As for any worker; then its process is asked.
+
+        After whoever called has looked at the outputs: asking takes milliseconds, in which late
+        work could be finished.
 
         Raises:
-            Rejected: as for any worker; ``state_mutated``, ``tampering``, ``deferred_work`` and
-                the outcomes of a returned tensor; ``kernel_did_not_run`` where operators of the
-                framework are forbidden.
+            Rejected: ``state_mutated``, ``tampering``, ``deferred_work``, or as for any question.
         """
-        watching, self._watching = self._watching, False
-        ran = super().go(timeout)
-        answer = self._ask_aside({"do": "inspect"}, timeout)
+        if found := super().left_behind():
+            return found
+        watched, self._watched = self._watched, False
+        answer = self._ask_aside({"do": "inspect"}, ASK_SECONDS)
         if answer.get("drew") is True:
             self.labels["draws_random_numbers"] = True
-        if watching:
-            self.labels["library"] = _names(answer.get("library"))
-            computing = _names(answer.get("computing"))
-            if self._forbid and computing:
-                reason = f"the framework computed, not the candidate: it called {computing[0]}"
-                evidence = {"library": computing}
-                raise Rejected(Finding(Outcome.KERNEL_DID_NOT_RUN, reason, evidence))
-        return ran
+        if not watched:
+            return None
+        self.labels["library"] = _names(answer.get("library"))
+        computing = _names(answer.get("computing"))
+        if not self._forbid or not computing:
+            return None
+        reason = f"the framework computed, not the candidate: it called {computing[0]}"
+        return Finding(Outcome.KERNEL_DID_NOT_RUN, reason, {"library": computing})
 
     def noop_us(self, arguments: int, timeout: float = LOAD_SECONDS) -> float:
         """Microseconds that a call which does nothing costs; trusted before anything is loaded."""

@@ -8,7 +8,7 @@ import array
 from dataclasses import dataclass
 from typing import Any
 
-from kernelwright.checks.finding import Finding
+from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.records.outcome import Outcome
 
 TOKEN = 8
@@ -58,6 +58,28 @@ def parse(told: bytes, token: bytes, calls: int) -> tuple[list[int], list[int]] 
         return None
     middle = TOKEN + _NS * calls
     return array.array("q", told[TOKEN:middle]).tolist(), array.array("i", told[middle:]).tolist()
+
+
+def believable(label: str, ns: list[int], codes: list[int], wall_ns: int) -> tuple[int, ...]:
+    """The nanoseconds of a report, if they can be and every call went well.
+
+    Args:
+        label: who reports.
+        ns: of each call.
+        codes: that it returned.
+        wall_ns: what the verifier saw of all of them.
+
+    Raises:
+        Rejected: a code is not 0, or the calls together take longer than was seen.
+    """
+    failed = [code for code in codes if code != 0]
+    if failed:
+        reason = f"{label} returned error code {failed[0]}"
+        raise Rejected(Finding(Outcome.RUNTIME_ERROR, reason, {"code": failed[0]}))
+    if min(ns) <= 0 or sum(ns) > wall_ns:
+        reason = f"{label} claims {sum(ns)} ns for calls seen to last {wall_ns} ns"
+        raise Rejected(Finding(Outcome.CLOCK_DISAGREEMENT, reason))
+    return tuple(ns)
 
 
 def is_fault(told: bytes) -> bool:

@@ -6,113 +6,25 @@ than many kernels differ. For correctness a private, writable copy shows who scr
 """
 
 import itertools
-from collections.abc import Mapping
+import math
 from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from kernelwright.checks.finding import Finding
 from kernelwright.evaluation.arena import Arena, Array
+from kernelwright.evaluation.block import MOST_CALLS
+from kernelwright.evaluation.ring_inputs import Inputs
 from kernelwright.evaluation.sets import Sets
 from kernelwright.records.outcome import Outcome
-from kernelwright.records.task import Case, Shaped
+from kernelwright.records.task import Case
 from kernelwright.tasks import contract
-from kernelwright.tasks.draws import Draws
-from kernelwright.tasks.fresh import Fresh
 
 POISONS = (0xFF, 0x5A)
 """Bytes with which outputs are filled: the first is NaN in every floating type."""
 PIECE = 64
+SMALL = 1 << 18
+"""Elements of an argument set of which there may be several for correctness."""
 
 _numbers = itertools.count()
-
-
-class Inputs:
-    """``slots`` sets of inputs of one case, with fresh contents for every block.
-
-    Args:
-        case: whose inputs.
-        slots: how many sets.
-        sealed: nobody else can write them; otherwise a private copy tells who did.
-        fenced: whoever reads past the end of one crashes.
-        draws: of inputs that the task's own code makes; None: all are made from the base.
-    """
-
-    def __init__(
-        self,
-        case: Case,
-        slots: int,
-        *,
-        sealed: bool,
-        fenced: bool = False,
-        draws: Draws | None = None,
-    ) -> None:
-        self.case, self.slots = case, slots
-        self.sets = Sets(case.inputs, slots, case.alignment, sealed=sealed, fenced=fenced)
-        self.sealed = sealed
-        self.block, self._draws = -1, draws
-        self._kept: dict[str, Array] = {}
-        self._between: dict[str, NDArray[np.uint8]] = {}
-        self._fresh: Fresh | None = None
-
-    def fill(self, contents: Mapping[str, Array]) -> None:
-        """Put ``contents`` into every set, unless they are there, and other bytes around them."""
-        same = all(self._kept.get(name) is one for name, one in contents.items())
-        there = self.sealed and self.block < 0 and same
-        for slot in range(self.slots) if not there else ():
-            for item in self.case.inputs:
-                self.sets.view(slot, item.name)[...] = contents[item.name]
-        self.sets.surround()
-        self._kept = dict(contents)
-        self._between = {item.name: self._gap_bytes(item) for item in self.case.inputs}
-        self.block = -1
-
-    def freshen(
-        self, block: int, base: Mapping[str, Array], secret: int, *, sparse: bool = False
-    ) -> None:
-        """Contents for block ``block``, the same for whoever asks; changes only a new block.
-
-        Args:
-            block: which; ascending.
-            base: what contents are made from.
-            secret: seed.
-            sparse: change few elements of the block before, instead of all.
-        """
-        if self.block == block:
-            return
-        self.block = block
-        if self._fresh is None:
-            self._fresh = Fresh(self.case, base, secret, self._draws)
-        for slot in range(self.slots):
-            views = {item.name: self.sets.view(slot, item.name) for item in self.case.inputs}
-            change = self._fresh.touch if sparse else self._fresh.write
-            change(views, np.random.default_rng((secret, block, slot)))
-        self.sets.surround()
-
-    def contents(self, slot: int) -> dict[str, Array]:
-        """One set as the verifier knows it: shared memory only where it is sealed."""
-        if not self.sealed:
-            return self._kept
-        return {item.name: self.sets.view(slot, item.name) for item in self.case.inputs}
-
-    def changed(self) -> Finding | None:
-        """The first input of an unsealed set that is no longer what was put there."""
-        for item in self.case.inputs if not self.sealed else ():
-            if not _same(self.sets.view(0, item.name), self._kept[item.name]):
-                reason = f"input {item.name} was changed"
-                return Finding(Outcome.INPUT_MUTATED, reason, {"tensor": item.name})
-            if not np.array_equal(self._between[item.name], self._gap_bytes(item)):
-                reason = f"input {item.name} was written between its elements"
-                return Finding(Outcome.INPUT_MUTATED, reason, {"tensor": item.name})
-        return self.sets.beside(0) if not self.sealed else None
-
-    def _gap_bytes(self, item: Shaped) -> NDArray[np.uint8]:
-        return self.sets.gaps(self.sets.place(0, item.name))
-
-    def close(self) -> None:
-        """Give the shared memory back."""
-        self.sets.arena.close()
 
 
 class Ring:
@@ -132,15 +44,21 @@ class Ring:
         self.poisons = [POISONS[0]] * self.slots
 
     @classmethod
-    def private(cls, case: Case, *, sealed: bool = False, fenced: bool | None = None) -> "Ring":
-        """One argument set with inputs of its own, for correctness.
+    def private(
+        cls, case: Case, *, sealed: bool = False, fenced: bool | None = None, rows: bool = False
+    ) -> "Ring":
+        """Argument sets with inputs of their own, for correctness.
 
         Args:
             case: whose arguments.
             sealed: inputs cannot be written, as when they are timed; otherwise it shows who does.
             fenced: whoever reads past the end of an input crashes; None: where they are sealed.
+            rows: as many sets as a timed block may have, where they are small; otherwise one.
         """
-        return cls(Inputs(case, 1, sealed=sealed, fenced=sealed if fenced is None else fenced))
+        fenced = sealed if fenced is None else fenced
+        elements = sum(math.prod(one.shape) for one in (*case.inputs, *case.outputs))
+        slots = MOST_CALLS if rows and elements <= SMALL else 1
+        return cls(Inputs(case, slots, sealed=sealed, fenced=fenced))
 
     @property
     def nbytes(self) -> int:
@@ -234,13 +152,6 @@ class Ring:
     def close(self) -> None:
         """Give the outputs' memory back; inputs belong to whoever made them."""
         self.outputs.arena.close()
-
-
-def _same(left: Array, right: Array) -> bool:
-    """Equality of bits: NaN equals itself, and -0.0 differs from 0.0."""
-    left, right = np.ascontiguousarray(left).reshape(-1), right.reshape(-1)
-    word = np.uint64 if left.nbytes % 8 == 0 else np.uint8
-    return bool(np.array_equal(left.view(word), right.view(word)))
 
 
 class Rings(Protocol):

@@ -4,14 +4,13 @@ import random
 from collections.abc import Callable
 
 from kernelwright.checks.finding import Finding, Rejected, located
+from kernelwright.evaluation.block import MOST_CALLS
 from kernelwright.evaluation.hearing import hear, late
 from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.ring import POISONS, Ring
 from kernelwright.evaluation.trial import WRONG, Trial
 from kernelwright.records.outcome import Outcome
 
-MOST = 5
-"""Calls of a row: as many as a block has at most."""
 AGAIN = 3
 """Rows after a wrong one, which tell what is always wrong from what is wrong now and then."""
 
@@ -19,10 +18,11 @@ AGAIN = 3
 def in_a_row(
     trial: Trial, question: Question, ring: Ring, blame: Callable[[Finding], Finding]
 ) -> None:
-    """Call several times at once on contents that were answered right alone.
+    """Call several times at once, the last time on contents that were answered right alone.
 
-    What the last call of the row left is compared. Where it is wrong, the same is asked again, to
-    name what is wrong: a state that has gone bad, a fault that is there now and then, or a kernel
+    The calls before are as in a timed block, each on fresh contents of its own, where the ring has
+    room for them. What the last one left is compared. Where it is wrong, it is asked again, to name
+    what is wrong: a state that has gone bad, a fault that is there now and then, or a kernel
     that is careful only where it is called alone.
 
     Args:
@@ -36,8 +36,13 @@ def in_a_row(
     """
     number = len(trial.checks) + len(trial.stable)
     dice = random.Random(trial.answers.seed("in a row", question.case.workload, number))
-    order = [dice.randrange(ring.slots) for _ in range(dice.randint(2, MOST))]
-    ring.inputs.fill(question.contents)
+    if ring.slots > 1:
+        order = dice.sample(range(ring.slots), dice.randint(2, ring.slots))
+        base = trial.answers.base(question.case).contents
+        ring.inputs.fill_one(order[-1], question.contents, base, dice.getrandbits(62))
+    else:
+        order = [0] * dice.randint(2, MOST_CALLS)
+        ring.inputs.fill(question.contents)
     trial.bind(ring)
     pattern = POISONS[number % 2]
     wrong = _asked(trial, question, ring, order, pattern)

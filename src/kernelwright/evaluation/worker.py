@@ -57,8 +57,8 @@ class Worker:
         self._float_mode: object = None
         self._float_mode_now: object = None
         self._manners: Manners | None = None
-        self.locked = False
-        """Whether it can be bound no more."""
+        self.locked = self.alone = False
+        """Whether it can be bound no more; whether it is ended where it starts a process."""
         self.armed_for: object = None
         """Whose block it is ready to run; None while it waits for a request."""
 
@@ -177,15 +177,8 @@ class Worker:
         read = report.parse(told, token, len(slots))
         if read is None:
             raise Rejected(self._refused() if report.is_fault(told) else self._forgery())
-        ns, codes = read
-        failed = [code for code in codes if code != 0]
-        if failed:
-            reason = f"{self.label} returned error code {failed[0]}"
-            raise Rejected(Finding(Outcome.RUNTIME_ERROR, reason, {"code": failed[0]}))
-        if min(ns) <= 0 or sum(ns) > wall:
-            reason = f"{self.label} claims {sum(ns)} ns for calls seen to last {wall} ns"
-            raise Rejected(Finding(Outcome.CLOCK_DISAGREEMENT, reason))
-        return Ran(tuple(ns), wall, used, idle, self._earlier_ns)
+        ns = report.believable(self.label, *read, wall)
+        return Ran(ns, wall, used, idle, self._earlier_ns)
 
     def _told(self, size: int, timeout: float) -> bytes:
         allowed = min(timeout, self.until - time.monotonic())
@@ -257,4 +250,4 @@ class Worker:
         return Finding(Outcome.TAMPERING, f"{self.label} sent a forged report")
 
     def _death(self, problem: str = "") -> Finding:
-        return death(self.process, self.label, problem, self._oom_kills)
+        return death(self.process, self.label, problem, self._oom_kills, alone=self.alone)

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import layers  # type: ignore[import-not-found]  # noqa: E402 - found beside this file
+import filters  # type: ignore[import-not-found]  # noqa: E402 - found beside this file
+import layers  # type: ignore[import-not-found]  # noqa: E402
 import processes  # type: ignore[import-not-found]  # noqa: E402
 import visible  # type: ignore[import-not-found]  # noqa: E402
 
@@ -153,7 +154,7 @@ def _confine(spec: dict[str, Any], report: Report) -> None:
     report.attempt("landlock", layers.landlock, seen, own, listed)
     report.attempt("hidden_memory", layers.prctl, layers.DUMPABLE, 0)
     alone = bool(spec.get("threads_only"))
-    report.attempt("system_calls", lambda: layers.system_calls(processes=not alone))
+    report.attempt("system_calls", lambda: filters.system_calls(processes=not alone))
     limits = dict(spec["limits"])
     if "NPROC" in limits:
         limits["NPROC"] += busy

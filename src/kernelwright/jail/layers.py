@@ -31,17 +31,15 @@ SYSTEM = (
 """What a compiler or a loaded library may need to read."""
 
 # x86-64, AArch64
-_NUMBERS = {
+NUMBERS = {
     "capset": (126, 91), "pivot_root": (155, 41), "seccomp": (317, 277), "clone": (56, 220),
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
     "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39),
     "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282),
     "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "socket": (41, 198),
 }  # fmt: skip
-_FORKS: tuple[tuple[int, ...], ...] = ((57, 58), ())
-"""``fork`` and ``vfork``, where there are any."""
 # The same everywhere.
-_IO_URING, _NEW_MOUNT, _CLONE3, _PIDFD_GETFD, _MOUNT_SETATTR = (425, 426, 427), 428, 435, 438, 442
+_MOUNT_SETATTR = 442
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_ENTER = 444, 445, 446
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
@@ -101,7 +99,7 @@ def private_root(
             _bind(handles[path], base + path)
     _proc(base, own_pids)
     attributes = struct.pack("QQQQ", 0x1 | 0x2, 0, 0, 0)  # read-only, nosuid
-    _call(_MOUNT_SETATTR, -100, base.encode(), 0x8000, attributes, ctypes.c_size_t(32))
+    call(_MOUNT_SETATTR, -100, base.encode(), 0x8000, attributes, ctypes.c_size_t(32))
     for path in filter(os.path.lexists, (base + one for one in hidden)):
         if os.path.isdir(path):
             _mount("tmpfs", path, "tmpfs", READ_ONLY | NOSUID | NODEV, "size=4k,mode=755")
@@ -111,7 +109,7 @@ def private_root(
         _bind(handles[path], base + path)
     _mount("tmpfs", f"{base}/dev/shm", "tmpfs", NOSUID | NODEV, "size=64m,mode=1777")
     os.chdir(base)
-    _call(_number("pivot_root"), b".", b".")
+    call(number("pivot_root"), b".", b".")
     checked(LIBC.umount2(b".", 2), "leave the old root")
     os.chdir(folder)
     for handle in handles.values():
@@ -134,7 +132,7 @@ def drop_user(uid: int, needed: list[str]) -> None:
 
 def drop_capabilities() -> None:
     """Nothing but the rights of an ordinary user, in any namespace."""
-    _call(_number("capset"), struct.pack("Ii", 0x20080522, 0), bytes(24))
+    call(number("capset"), struct.pack("Ii", 0x20080522, 0), bytes(24))
 
 
 def landlock(readable: list[str], writable: list[str], listed: list[str]) -> int:
@@ -143,77 +141,23 @@ def landlock(readable: list[str], writable: list[str], listed: list[str]) -> int
     Returns:
         The version of the kernel's interface.
     """
-    version = _call(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1))
+    version = call(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1))
     every = (1 << (13 + (version >= 2) + (version >= 3) + (version >= 5))) - 1
     attributes = struct.pack("QQQ", every, 3, 3)[: 8 if version < 4 else 16 if version < 6 else 24]
     size = ctypes.c_size_t(len(attributes))
-    ruleset = _call(_LANDLOCK_CREATE, attributes, size, ctypes.c_uint(0))
+    ruleset = call(_LANDLOCK_CREATE, attributes, size, ctypes.c_uint(0))
     on_files = every & (0b111 | 1 << 14 | 1 << 15)  # execute, write, read, truncate, ioctl
     try:
         for paths, access in ((readable, 0b1101), (writable, every), (listed, 0b1000)):
             for path in filter(os.path.exists, paths):
                 handle = os.open(path, os.O_PATH)
                 allowed = access if os.path.isdir(path) else access & on_files
-                _call(_LANDLOCK_ADD, ruleset, 1, struct.pack("=Qi", allowed, handle), 0)
+                call(_LANDLOCK_ADD, ruleset, 1, struct.pack("=Qi", allowed, handle), 0)
                 os.close(handle)
-        _call(_LANDLOCK_ENTER, ruleset, ctypes.c_uint(0))
+        call(_LANDLOCK_ENTER, ruleset, ctypes.c_uint(0))
     finally:
         os.close(ruleset)
     return version
-
-
-def system_calls(*, processes: bool = True) -> None:
-    """Deny what a kernel has no use for: sockets, tracing, namespaces, mounts, io_uring, bpf.
-
-    Args:
-        processes: whether it may start some, until :func:`no_more_processes` is called; else it is
-            killed where it tries, by a signal of which its end tells. Threads may be started.
-    """
-    column, machine = _machine()
-    number = {name: numbers[column] for name, numbers in _NUMBERS.items()}
-    clone = number.pop("clone")
-    if processes:
-        del number["seccomp"]  # what it can do to itself, ``prctl`` can do as well
-    denied = [*number.values(), *_IO_URING, *range(_NEW_MOUNT, 434), _PIDFD_GETFD, _MOUNT_SETATTR]
-    allow, refuse, absent = 0x7FFF0000, 0x50000 | 13, 0x50000 | 38
-    code = _of(machine)
-    code += [(0x35, 0, 1, 0x40000000), (0x06, 0, 0, refuse)]  # the x32 interface
-    for one in denied:
-        code += [(0x15, 0, 1, one), (0x06, 0, 0, refuse)]
-    # The arguments of clone3 cannot be seen: without it, the C library uses clone.
-    code += [(0x15, 0, 1, _CLONE3), (0x06, 0, 0, absent)]
-    code += [] if processes else _threads_only(clone, column)
-    code += [(0x15, 0, 3, clone), (0x20, 0, 0, 16), (0x45, 0, 1, 0x7E020000), (0x06, 0, 0, refuse)]
-    _filter([*code, (0x06, 0, 0, allow)])
-
-
-def no_more_processes() -> None:
-    """From now on every thread of this process is killed with it where it tries to start one."""
-    column, machine = _machine()
-    code = _of(machine) + _threads_only(_number("clone"), column)
-    # Flag 1: in all threads.
-    _filter([*code, (0x06, 0, 0, 0x7FFF0000)], flags=1)
-
-
-def _of(machine: int) -> list[tuple[int, int, int, int]]:
-    """Lines that kill what calls by the numbers of another machine, and load the number."""
-    return [(0x20, 0, 0, 4), (0x15, 1, 0, machine), (0x06, 0, 0, 0x80000000), (0x20, 0, 0, 0)]
-
-
-def _filter(code: list[tuple[int, int, int, int]], flags: int = 0) -> None:
-    program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in code))
-    header = struct.pack("HxxxxxxQ", len(code), ctypes.addressof(program))
-    # Flag 4: older kernels would otherwise slow the process down against Spectre.
-    other = _call(_number("seccomp"), ctypes.c_uint(1), ctypes.c_uint(4 | flags), header)
-    if other:
-        raise OSError(f"thread {other} has a filter of its own")
-
-
-def _threads_only(clone: int, column: int) -> list[tuple[int, int, int, int]]:
-    kill, thread = 0x80000000, 0x10000
-    code = [line for one in _FORKS[column] for line in ((0x15, 0, 1, one), (0x06, 0, 0, kill))]
-    code += [(0x15, 0, 4, clone), (0x20, 0, 0, 16), (0x45, 1, 0, thread), (0x06, 0, 0, kill)]
-    return [*code, (0x20, 0, 0, 0)]  # the number again: what follows asks for it
 
 
 def limit(name: str, value: int) -> None:
@@ -224,18 +168,25 @@ def limit(name: str, value: int) -> None:
     resource.setrlimit(kind, (min(value, most), min(value + (name == "CPU"), most)))
 
 
-def _machine() -> tuple[int, int]:
+def machine() -> tuple[int, int]:
+    """The column of :data:`NUMBERS` for this machine, and what filters call it.
+
+    Raises:
+        OSError: it is neither.
+    """
     name = os.uname().machine
     if name not in _MACHINES:
         raise OSError(f"unknown machine {name}")
     return _MACHINES[name]
 
 
-def _number(name: str) -> int:
-    return _NUMBERS[name][_machine()[0]]
+def number(name: str) -> int:
+    """Of a system call on this machine."""
+    return NUMBERS[name][machine()[0]]
 
 
-def _call(number: int, *arguments: object) -> int:
+def call(number: int, *arguments: object) -> int:
+    """What a system call gives; raises what its error stands for."""
     return checked(LIBC.syscall(ctypes.c_long(number), *arguments), f"system call {number}")
 
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import candidate  # type: ignore[import-not-found]
 import confine  # type: ignore[import-not-found]
+import filters  # type: ignore[import-not-found]
 import guards  # type: ignore[import-not-found]
-import layers  # type: ignore[import-not-found]
 import operators  # type: ignore[import-not-found]
 import run  # type: ignore[import-not-found]
 import torch
@@ -111,7 +111,7 @@ class PythonWorker(run.Worker):
 
     def lock(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Start no processes from now on: what is built has been built."""
-        layers.no_more_processes()
+        filters.no_more_processes()
         return {"ok": True}
 
     def _calls(

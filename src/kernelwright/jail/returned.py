@@ -174,7 +174,7 @@ def examine(one: Any, output: Output) -> tuple[int, int]:
         raise Refusal("signature", f"output {output.name} is a {name}, not a tensor")
     if not CPU.__get__(one) or LAYOUT.__get__(one) is not STRIDED:
         raise Refusal("signature", f"output {output.name} is no dense tensor on the CPU")
-    if REFERENCES(one) or vars(one) or _trailing(one):
+    if REFERENCES(one) or _attached(one) or _trailing(one):
         text = f"output {output.name} carries attributes or callbacks, which act when it is let go"
         raise Refusal("tampering", text, "return a tensor that nothing is attached to")
     dtype, shape = DTYPE.__get__(one), tuple(SHAPE.__get__(one))
@@ -199,12 +199,22 @@ def examine(one: Any, output: Output) -> tuple[int, int]:
     return start, end
 
 
+def _attached(one: Any) -> bool:
+    """Whether a tensor has attributes, beside the whole numbers that torch.compile leaves there."""
+    kept = vars(one)
+    return type(kept) is not dict or any(
+        type(name) is not str or name[:8] != "_dynamo_" or type(value) is not set
+        or any(type(part) is not int for part in value)
+        for name, value in ITEMS(kept)
+    )  # fmt: skip
+
+
 def _trailing(one: Any) -> bool:
     """Whether objects of the candidate's hang on a tensor: what made it, or what it views."""
     if BEFORE.__get__(one) is not None or GRADIENT.__get__(one) is not None:
         return True
     viewed = VIEWED.__get__(one)
-    return viewed is not None and (type(viewed) is not TENSOR or bool(vars(viewed)))
+    return viewed is not None and (type(viewed) is not TENSOR or _attached(viewed))
 
 
 def laid_out(one: Any, output: Output) -> tuple[Any, int]:

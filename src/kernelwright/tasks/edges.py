@@ -44,7 +44,9 @@ _SINGLE = (0, 1, 2, 7, 15, 17, 31, 65, 127, 257, 1023, 1025)
 
 
 def edge_cases(task: Task, device: Device) -> list[Case]:
-    """At most a dozen small cases: sizes 0, 1, beside tiles and prime; odd storage; gaps; scalars.
+    """A dozen small cases at most: sizes 0, 1, beside tiles and prime; odd storage; gaps.
+
+    With one more for each scalar.
 
     Storage that is aligned to an element only is tried on the CPU: on a GPU the contract promises
     alignment, and a vector load needs it.
@@ -81,8 +83,8 @@ def edge_cases(task: Task, device: Device) -> list[Case]:
         )
     if ordinary is not None and any(one.strided for one in (*ordinary.inputs, *ordinary.outputs)):
         variants.append(_with_gaps(ordinary))
-    variants += _other_scalars(ordinary or resolve(task, smoke))
-    return cases[: MAX_CASES - len(variants)] + variants
+    scalars = _other_scalars(ordinary or resolve(task, smoke))
+    return cases[: MAX_CASES - len(variants)] + variants + scalars
 
 
 def _other_scalars(case: Case) -> list[Case]:

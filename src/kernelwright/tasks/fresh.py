@@ -5,8 +5,8 @@ costs less than the work for whatever computes more than it reads. So all change
 of them changes as it does from one draw to the next: moving elements about would keep every sum
 and histogram, and changing each by little changes a long sum by less than a comparison can see.
 So each element comes from one of two secret places of the base, by a secret pool of bits; floats
-are then multiplied by factors taken from a pool at a secret place. Values around zero only get
-factors, with signs.
+are then multiplied by factors, products of what a pool holds at two secret places. Values around
+zero only get factors, with signs, and one that all of them share.
 
 Tensors made by the task's own code may have a structure that nobody declared. Whole other draws
 take their place as long as there is time to draw; then combinations of two earlier draws, in a
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from kernelwright.records.task import Case, Shaped
 from kernelwright.tasks import structure
 from kernelwright.tasks.draws import Drawn, Draws, combined
+from kernelwright.tasks.inputs import drawn, store
 from kernelwright.tasks.pools import FACTORS, PLAIN, Pools
 
 Array = NDArray[Any]
@@ -120,7 +121,7 @@ class Fresh:
         """Fill a tensor that the task declares."""
         item, base, way = self._items[name], self._base[name], self._ways[name]
         if way == "whole" and base.size < SMALL:
-            view[...] = _drawn(item, base, random)
+            store(view, drawn(item, random))
             return
         out, flat = _dense(view), base.reshape(-1)
         if name in self._mixed:
@@ -183,17 +184,6 @@ def _structured(base: Array) -> bool:
 def _dense(view: Array) -> Array:
     """Flat memory to fill: that of ``view`` itself where it is contiguous."""
     return view.reshape(-1) if view.flags.c_contiguous else np.empty(view.size, view.dtype)
-
-
-def _drawn(item: Shaped, base: Array, random: np.random.Generator) -> Array:
-    """Integers and booleans drawn anew, where there are few."""
-    low, high = (0, 2) if item.dtype == "bool" else _integers(item)
-    return random.integers(low, high, base.shape).astype(base.dtype)
-
-
-def _integers(item: Shaped) -> tuple[int, int]:
-    low = int(item.values.low)
-    return low, max(int(item.values.high), low + 1)
 
 
 def _keep_within(values: Array, low: float, high: float) -> None:

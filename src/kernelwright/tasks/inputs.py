@@ -33,11 +33,11 @@ def draw(case: Case, seed: int, views: Mapping[str, Array]) -> None:
     """
     for item in case.inputs:
         if item.values.kind != "given":
-            store(views[item.name], _draw(item, generator(seed, item.name)))
+            store(views[item.name], drawn(item, generator(seed, item.name)))
 
 
-def _draw(item: Shaped, random: Generator) -> Array:
-    """Values by the declaration, scale and offset moved by the stream."""
+def drawn(item: Shaped, random: Generator) -> Array:
+    """Values by the declaration, scale and offset moved by the stream; not yet rounded."""
     values, shape = item.values, item.shape
     precise = np.float64 if item.dtype in ("float64", "int64", "int32") else np.float32
     if item.dtype == "bool" or values.kind == "integers":

@@ -8,7 +8,7 @@ import pytest
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.hearing import hear
 from kernelwright.evaluation.reference_failure import ReferenceFailure
-from kernelwright.evaluation.ring import Inputs
+from kernelwright.evaluation.ring_inputs import Inputs
 from kernelwright.records.task import Case, Shaped, Tolerance, Values
 
 

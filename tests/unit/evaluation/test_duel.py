@@ -13,7 +13,8 @@ from kernelwright.evaluation.duel import Duel, Opponent, RivalsSide, noises
 from kernelwright.evaluation.noise import TWINS
 from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.report import Ran
-from kernelwright.evaluation.ring import Inputs, Ring
+from kernelwright.evaluation.ring import Ring
+from kernelwright.evaluation.ring_inputs import Inputs
 from kernelwright.evaluation.sides import CandidateSide, RingSide
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.rung import Rung, RungPlan

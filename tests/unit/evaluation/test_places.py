@@ -11,7 +11,8 @@ from kernelwright.checks.finding import Finding, Rejected
 from kernelwright.errors import TaskError
 from kernelwright.evaluation.places import Places
 from kernelwright.evaluation.report import Ran
-from kernelwright.evaluation.ring import Inputs, Ring
+from kernelwright.evaluation.ring import Ring
+from kernelwright.evaluation.ring_inputs import Inputs
 from kernelwright.evaluation.sides import CandidateSide, RingSide
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.rung import Rung, RungPlan

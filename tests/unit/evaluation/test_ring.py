@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from kernelwright.evaluation.arena import PAGE, Arena, numpy_dtype, plan
-from kernelwright.evaluation.ring import Inputs, Ring
+from kernelwright.evaluation.ring import Ring
+from kernelwright.evaluation.ring_inputs import Inputs
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import DTYPES, Case, Scalar, Shaped
 

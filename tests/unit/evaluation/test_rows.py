@@ -9,9 +9,11 @@ import pytest
 
 from kernelwright.checks.answer import make_answer
 from kernelwright.checks.finding import Finding, Rejected
+from kernelwright.evaluation.block import MOST_CALLS
 from kernelwright.evaluation.question import Question
-from kernelwright.evaluation.ring import Inputs, Ring
-from kernelwright.evaluation.rows import MOST, in_a_row, once_only
+from kernelwright.evaluation.ring import Ring
+from kernelwright.evaluation.ring_inputs import Inputs
+from kernelwright.evaluation.rows import in_a_row, once_only
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Tolerance
 from tests.samples import VECTOR as CASE
@@ -29,6 +31,7 @@ class Worker:
 
     def run(self, order, deadline):
         self.rows.append(order)
+        self.seen = [self.ring.inputs.contents(slot)["x"].tobytes() for slot in order]
         if self.beside in order:
             self.ring.outputs.arena.bytes[0] ^= 0xFF
         for number, slot in enumerate(order):
@@ -39,14 +42,18 @@ class Worker:
         return None
 
 
-def ask(careless, seed=0, honest=2 * X, slots=1, beside=None):
+def ask(careless, seed=0, honest=2 * X, slots=1, beside=None, seen=None):
     ring = Ring(Inputs(CASE, slots, sealed=slots > 1))
     answer = make_answer("y", 2 * X.astype(np.float64), X.dtype, (honest,))
     question = Question(CASE, {"x": X}, [answer])
     worker = Worker(ring, careless)
     worker.beside = beside
     trial = SimpleNamespace(
-        answers=SimpleNamespace(seed=lambda *words: seed, again=lambda question: question),
+        answers=SimpleNamespace(
+            seed=lambda *words: seed,
+            again=lambda question: question,
+            base=lambda case: SimpleNamespace(contents={"x": X[::-1]}),
+        ),
         task=SimpleNamespace(tolerance=Tolerance()),
         worker=worker,
         deadline=1.0,
@@ -59,13 +66,24 @@ def ask(careless, seed=0, honest=2 * X, slots=1, beside=None):
     finally:
         ring.close()
         ring.inputs.close()
-    return worker.rows
+    return worker.rows if seen is None else seen.append(worker.seen)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_row_has_some_calls_and_is_right_where_all_are(seed):
     (order,) = ask(careless=lambda row, call: False, seed=seed)
-    assert 2 <= len(order) <= MOST
+    assert 2 <= len(order) <= MOST_CALLS
+
+
+def test_the_calls_before_the_last_have_other_contents_each():
+    seen = []
+    for seed in range(8):
+        ask(lambda row, call: False, seed, slots=MOST_CALLS, seen=seen)
+    for row in seen:
+        assert row[-1] == X.tobytes()
+        assert len(set(row)) == len(row) >= 2
+        assert X[::-1].tobytes() not in row
+    assert len({len(row) for row in seen}) > 1
 
 
 @pytest.mark.parametrize(
@@ -101,7 +119,7 @@ def test_every_call_of_a_row_is_looked_at_for_what_it_wrote_beside():
         else:
             assert 0 not in order
     assert found == [Outcome.OUT_OF_BOUNDS] * len(found)
-    # In about three rows of four slot 0 is called, in one of three it is the last one.
+    # In about five rows of six slot 0 is called.
     assert len(found) > 10
 
 

@@ -10,7 +10,8 @@ from kernelwright.checks.finding import Rejected
 from kernelwright.evaluation.clocks import Clocks
 from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.report import Ran
-from kernelwright.evaluation.ring import Inputs, Ring
+from kernelwright.evaluation.ring import Ring
+from kernelwright.evaluation.ring_inputs import Inputs
 from kernelwright.evaluation.sides import CandidateSide, RingSide
 from kernelwright.records.outcome import Outcome
 from kernelwright.records.task import Tolerance

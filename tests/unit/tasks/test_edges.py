@@ -20,7 +20,7 @@ def task_of(name):
 def test_edges_are_few_and_small_and_meet_zero_one_and_tiles(name):
     task = task_of(name)
     cases = edges.edge_cases(task, "cpu")
-    assert 8 <= len(cases) <= edges.MAX_CASES
+    assert 8 <= len(cases) <= edges.MAX_CASES + len(task.scalars)
     assert len({one.workload for one in cases}) == len(cases)
     fixed = {axis for axis, kind in task.axes.items() if kind == "fixed"}
     smoke = workload(task, "cpu", "smoke")
@@ -48,6 +48,16 @@ def test_a_task_without_free_axes_has_none():
     assert edges.hidden_cases(closed, "cpu", 1) == []
     none = task.model_copy(update={"workloads": ()})
     assert edges.edge_cases(none, "cpu") == []
+
+
+def test_many_numbers_take_no_shapes_away():
+    task = task_of("linear_relu_div")
+    (scalar,) = task.scalars
+    more = [scalar.model_copy(update={"name": f"{scalar.name}{number}"}) for number in range(20)]
+    few = edges.edge_cases(task, "cpu")
+    many = edges.edge_cases(task.model_copy(update={"scalars": tuple(more)}), "cpu")
+    assert len(many) == len(few) + 19
+    assert [case.axes for case in few[:-1]] == [case.axes for case in many[: len(few) - 1]]
 
 
 def test_every_number_that_is_passed_has_another_value_once():

@@ -42,6 +42,34 @@ def test_every_type_is_freshened_and_no_two_calls_are_alike(dtype):
     assert np.array_equal(written(fresh, base, 1), states[1])
 
 
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8"])
+def test_few_integers_around_zero_are_drawn_as_they_were_first(dtype):
+    values = Values(std=20.0, mean=40.0)
+    fresh, base = fresh_of(item_of(shape=(16,), dtype=dtype, values=values))
+    for seed in range(3):
+        view = written(fresh, base, seed)
+        assert np.count_nonzero(view) > 12
+        assert not np.array_equal(view, base)
+
+
+@pytest.mark.parametrize("values", [Values(), Values(mean=9.0), Values(kind="uniform", high=5)])
+def test_what_a_chunk_amounts_to_is_no_table_of_one_place(values):
+    """Every factor is a product of two that lie elsewhere at each call."""
+    fresh, base = fresh_of(item_of(shape=(1 << 16,), values=values), np.ones(1 << 16, np.float32))
+    one, other = written(fresh, base, 1), written(fresh, base, 2)
+    pool = fresh._pools._pool("signed" if values.kind == "normal" and not values.mean else "gentle")
+    windows = np.lib.stride_tricks.sliding_window_view(pool, 64)
+    for view in (one, other):
+        ratios = windows / view[:64]
+        assert not (np.abs(ratios / ratios[:, :1] - 1) < 1e-4).all(axis=1).any()
+
+
+def test_the_sum_of_values_around_zero_moves_with_a_common_factor():
+    fresh, base = fresh_of(item_of(shape=(1 << 16,)))
+    sizes = [float(np.abs(written(fresh, base, seed)).mean()) for seed in range(8)]
+    assert max(sizes) / min(sizes) > 1.1
+
+
 @pytest.mark.parametrize("shape", [(64, 700), (900, 3), (300_000,), (5, 3, 2), (1,)])
 @pytest.mark.parametrize("values", [Values(), Values(mean=2.0), Values(kind="uniform", high=5)])
 def test_nearly_every_element_of_a_float_tensor_changes(shape, values):
