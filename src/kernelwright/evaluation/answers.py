@@ -49,10 +49,8 @@ class Answers:
         self.task = task
         self.oracle = oracle
         self.secret = secret
-        self._questions: dict[str, Question] = {}
-        """As they were first asked."""
-        self._heard_again: dict[str, Question] = {}
-        """Those of which more is known since."""
+        self._questions, self._heard_again = dict[str, Question](), dict[str, Question]()
+        """As they were first asked, and those of which more is known since."""
         self._undefined: dict[str, ReferenceFailure] = {}
         self._errors: dict[str, HonestErrors] = {}
         self._usual: dict[str, HonestErrors] = {}
@@ -119,16 +117,16 @@ class Answers:
         Those on ordinary contents count too: on values that are nearly alike, honest evaluations
         round alike, and another honest order of operations does not.
 
-        Asked before a candidate is rejected for missing by little; whoever is asked the same
-        question later is held to the same. However often that happens, no more is granted than a
-        second hearing may of what was allowed at first, and what was compared stays compared.
+        Asked before a candidate is rejected for missing by little; whoever comes later is held to
+        the same. No more is granted than a hearing may of what was allowed at first, however many
+        there are, and what was compared stays compared.
         """
         if question.make is None:
             return question
-        first = self._questions.get(question.key, question)
         own = self._heard(question.case, question.contents)
         known = HonestErrors.of(own).joined(self._several(question, question.make))
         known = known.joined(self._errors.get(question.case.workload, HonestErrors({})))
+        first = self._questions.get(question.key, question)
         most = known.bounded(first.answers, self.task.tolerance)
         wider = widened(self.oracle, self.task, question, own)
         found = question.held_to(most).doubting(wider, first)
@@ -152,29 +150,27 @@ class Answers:
         return self._usual[key]
 
     def _once(self, key: str, case: Case, make: Make, known: str = "") -> Question:
-        if key not in self._questions and key not in self._undefined:
-            try:
-                found = self._new(key, case, make)
-            except ReferenceFailure as failure:
-                if not failure.undefined:
-                    raise
-                self._undefined[key] = failure
-            else:
-                self._questions[key] = found
-                if known:
-                    self._errors[known] = HonestErrors.of(found.answers)
         if key in self._undefined:
             raise self._undefined[key]
+        if key not in self._questions:
+            try:
+                found = self._questions[key] = self._new(key, case, make)
+            except ReferenceFailure as failure:
+                if failure.undefined:
+                    self._undefined[key] = failure
+                raise
+            if known:
+                self._errors[known] = HonestErrors.of(found.answers)
         return self._heard_again.get(key, self._questions[key])
 
     def _new(self, key: str, case: Case, make: Make) -> Question:
-        """A question that is kept; asked twice where the process or the machine failed once."""
+        """A question that is kept; asked again where the process or the machine failed once."""
         try:
             return self._asked(key, case, make)
         except ReferenceFailure as failure:
-            if failure.undefined:
-                raise
-        return self._asked(key, case, make)
+            if not failure.undefined:
+                return self._asked(key, case, make)
+            raise
 
     def _asked(self, key: str, case: Case, make: Make) -> Question:
         contents = make(self.seed(key))

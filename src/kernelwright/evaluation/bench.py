@@ -7,10 +7,10 @@ does not work: a task that cannot be answered cannot be judged.
 import math
 from pathlib import Path
 
-from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.devices import detect
 from kernelwright.devices.measured import Peaks
 from kernelwright.errors import PrerequisiteError
+from kernelwright.evaluation.admission import admitted
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.block import calls_a_block
 from kernelwright.evaluation.cases import on_cpu
@@ -23,7 +23,6 @@ from kernelwright.evaluation.ring import Ring
 from kernelwright.evaluation.ring_inputs import Inputs
 from kernelwright.evaluation.rival_side import RivalSide
 from kernelwright.evaluation.rivals import Rivals
-from kernelwright.evaluation.sensing import sense
 from kernelwright.evaluation.session_controls import Nothing, prove
 from kernelwright.evaluation.sides import RingSide
 from kernelwright.evaluation.twins import twins
@@ -37,8 +36,6 @@ from kernelwright.timing.statistics import Noise
 BLOCK_SECONDS = 120.0
 ANSWER_SECONDS = 600.0
 """What the reference may take to answer, all questions of a session's opening, or of a look."""
-SENSE_SECONDS = 5.0
-"""After which no further input is tried when a session is opened; ``tasks check`` tries all."""
 
 
 class Bench:
@@ -104,7 +101,9 @@ class Bench:
         """
         self.oracle.left = ANSWER_SECONDS
         self.nothing = Nothing(noop, self.cases.smoke) if noop else None
-        self._admit(known)
+        self.sensitivity = admitted(self.answers, self.cases, known)
+        changed = {"tolerance": self.sensitivity.tolerance}
+        self.task = self.answers.task = self.task.model_copy(update=changed)
         for case in (self.cases.smoke, *self.cases.timed):
             self.answers.base(case)
         for name, reason in self.rivals.possible().items():
@@ -233,25 +232,6 @@ class Bench:
         for ring in self._rings.values():
             ring.close()
             ring.inputs.close()
-
-    def _admit(self, known: Sensitivity | None) -> None:
-        """Refuse a task on which a wrong answer passes, or judge it by a tighter tolerance.
-
-        What is allowed grows with the size, so wrong outputs are tried wherever calls are timed.
-        Whatever is known, nothing is timed whose answer in this session is undecided.
-        """
-        smoke = self.cases.smoke
-        larger = [one for one in self.cases.timed if one.workload != smoke.workload]
-        seen = {one.workload for one in known.workloads} if known else set()
-        if known is None or not all(
-            one.workload in seen and self.answers.base(one).decided for one in (smoke, *larger)
-        ):
-            known = sense(self.answers, [smoke], SENSE_SECONDS, larger)
-        self.sensitivity = known
-        if self.sensitivity.refused:
-            raise InsensitiveTask(self.sensitivity)
-        changed = {"tolerance": self.sensitivity.tolerance}
-        self.task = self.answers.task = self.task.model_copy(update=changed)
 
     def _time(self, name: str) -> None:
         try:

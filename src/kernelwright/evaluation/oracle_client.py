@@ -96,8 +96,7 @@ class Oracle:
             TaskError: the task's code fails.
         """
         inputs.draw(case, seed, views)
-        given = [item for item in case.inputs if item.values.kind == "given"]
-        if not given:
+        if not (given := [item for item in case.inputs if item.values.kind == "given"]):
             return
         layout = plan(_dense(given))
         arena = Arena.create(layout.nbytes)
@@ -127,8 +126,7 @@ class Oracle:
         Raises:
             ReferenceFailure: the reference fails on this case; its ``kind`` tells how.
         """
-        layout = plan(_dense(case.inputs))
-        outputs: dict[str, Layout] = {}
+        layout, outputs = plan(_dense(case.inputs)), dict[str, Layout]()
         end = layout.nbytes
         for part in parts:
             outputs[part] = plan(_dense(case.outputs, exact=True), end)
@@ -192,8 +190,8 @@ class Oracle:
         return self._ask(message | known, (arena.descriptor,))
 
     def _ask(self, message: dict[str, Any], fds: tuple[int, ...] = ()) -> dict[str, Any]:
-        process, before = self._running(), oom_kills()
-        seconds, began = min(self.deadline, self.left), time.monotonic()
+        process, before, began = self._running(), oom_kills(), time.monotonic()
+        seconds = min(self.deadline, self.left)
         try:
             answer = process.channel.ask(message, max(seconds, 0.0), fds)
         except ChannelTimeout:
@@ -207,12 +205,12 @@ class Oracle:
             self.left -= time.monotonic() - began
         if "error" not in answer:
             return answer
-        kind, text = str(answer.get("kind", "")), str(answer["error"])
+        known = ("kind", "error", "details", "hint")
+        kind, text, details, hint = (str(answer.get(one, "")) for one in known)
         if kind == "missing_torch":
             raise PrerequisiteError(text, hint=how_to_add("torch"))
         if kind == "process":  # what it took away is missing for the next task too
             self._end()
-        details, hint = str(answer.get("details", "")), str(answer.get("hint", ""))
         raise ReferenceFailure(kind, text, details, hint)
 
     def _path(self, message: Mapping[str, Any]) -> str:
