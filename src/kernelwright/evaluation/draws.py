@@ -47,6 +47,11 @@ class Draws:
             self._more[number] = Question(self.case, contents, right)
         return self._more[number]
 
+    def forget(self) -> None:
+        """Give the memory back; what is asked for again is drawn again."""
+        self._more.clear()
+        self._contents.clear()
+
     def doubts(self, number: int, output: int) -> Doubts:
         """Those of one output on the inputs of another seed."""
         answer = self.question(number).answers[output]

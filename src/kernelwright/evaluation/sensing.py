@@ -60,6 +60,7 @@ def sense(
         until = -math.inf if case in larger else began + most
         rows = list(_rows(draws, until))
         found.append(Examined(case.workload, rows, time.monotonic() - began))
+        draws.forget()
         at.append(draws)
     task = answers.task
 
