@@ -27,7 +27,7 @@ ROLES = {"worker": re.compile(r"jail/run\.py"), "verifier": re.compile(r"evaluat
 SHARED = Path("/dev/shm")
 OURS = "kernelwright"
 UNFINISHED = ("running", "interrupted")
-LONGEST_S = 120.0
+LONGEST_S = 300.0
 PATIENCE_S = 15.0
 
 
