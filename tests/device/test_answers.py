@@ -12,6 +12,7 @@ from kernelwright.checks.rounding import rounded
 from kernelwright.evaluation.answers import Answers
 from kernelwright.evaluation.hearing import hear
 from kernelwright.evaluation.oracle_client import Oracle
+from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.reference_failure import ReferenceFailure
 from kernelwright.records.task import Task
 from kernelwright.tasks import contract, edges, hostile, suites
@@ -170,6 +171,60 @@ def test_whole_numbers_at_a_boundary_are_right_as_honest_evaluations_have_them(o
     near = native.copy()
     near.reshape(-1)[1] += 1
     assert judge(near, answer, answers.task.tolerance) is not None
+
+
+def times_reciprocal(x):
+    return np.rint(x * np.float32(1 / STEP)).astype(np.int32)
+
+
+def test_who_multiplies_by_a_reciprocal_is_heard_again_and_right(oracle):
+    answers, case = asked(oracle, quantising())
+    near = ((np.arange(20_000) + 0.5) * STEP).astype(np.float32)
+    right = np.rint(near.astype(np.float64) / STEP)
+    native = np.rint(near / np.float32(STEP))
+    elsewhere = near[(native == right) & (times_reciprocal(near) != right)]
+    assert elsewhere.size
+    for seed in range(4):
+        views = answers.draw(case, seed)
+        flat = views["x"].reshape(-1)
+        flat[: flat.size // 200] = np.resize(np.roll(elsewhere, seed), flat.size // 200)
+        made = answers.answer(case, views)
+        question = Question(case, views, made, f"elsewhere {seed}", answers.base(case).make)
+        got = times_reciprocal(views["x"])
+        assert judge(got, made[0], answers.task.tolerance) is not None
+        heard = hear(answers, question, "y", got, answers.task.tolerance, 0)
+        assert heard.compared.finding is None
+        got.reshape(-1)[-1] += 1
+        heard = hear(answers, question, "y", got, answers.task.tolerance, 0)
+        assert heard.compared.finding is not None
+
+
+@pytest.mark.parametrize("rows", [1, 2, 8, 9, 40])
+def test_nearly_equal_numbers_excuse_no_other_index(oracle, rows):
+    source = "def softmax(xp, x):\n    return xp.argmax(x, axis=-1)\n"
+    task = core(
+        "softmax",
+        reference={"kind": "array", "entry": "softmax", "source": source},
+        outputs=[{"name": "y", "dtype": "int64", "shape": ["M"]}],
+    )
+    oracle.load(task)
+    workload = contract.workload(task, "cpu", "smoke")
+    resized = workload.model_copy(update={"axes": {"M": rows, "N": 100_000}})
+    case, answers = contract.resolve(task, resized), Answers(task, oracle, 5)
+
+    def make(seed):
+        x = 0.9999 + 1e-4 * np.random.default_rng(seed).random((rows, 100_000))
+        return {"x": x.astype(np.float32)}
+
+    views = make(0)
+    question = Question(case, views, answers.answer(case, views), "near", make)
+    for got in (views["x"][:, :4096], views["x"][:, ::-1]):
+        place = got.argmax(axis=-1) if got.shape[1] == 4096 else 99_999 - got.argmax(axis=-1)
+        heard = hear(answers, question, "y", place, answers.task.tolerance, 0)
+        assert heard.compared.finding is not None
+        assert answers.again(question).compared == ("y",)
+    right = views["x"].argmax(axis=-1)
+    assert hear(answers, question, "y", right, answers.task.tolerance, 0).compared.finding is None
 
 
 def test_a_whole_number_with_which_outputs_have_another_shape_is_skipped(oracle):

@@ -87,7 +87,9 @@ class Compulsory:
     def _changes(self, case: Case, contents: Mapping[str, Array]) -> bool:
         try:
             found = self._answers.oracle.truth(case, contents, TRUTH_ONLY)["truth"]
-        except ReferenceFailure:
+        except ReferenceFailure as failure:
+            if not failure.undefined:
+                raise
             return False
         known = self._answers.base(case).answers
         return any(_differ(found[one.name], one.truth) for one in known)
