@@ -211,7 +211,7 @@ PARSERS = (
     Parser("candidate, C++", _header, lambda text: _made("cpp", text)),
     Parser("candidate, Python", _python, lambda text: _made("torch", text)),
     Parser("form of a Python file", _python, _described),
-    Parser("flags and libraries", _words, lambda words: allowed.refusal(words, words)),
+    Parser("flags and libraries", _words, lambda words: allowed.CPP.refusal(words, words)),
     Parser(
         "expressions",
         lambda chance: making.text(chance, FORMULAS, FORMULA_WORDS),
