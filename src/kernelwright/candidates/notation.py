@@ -27,6 +27,9 @@ class Notation:
     a Python function."""
     remarks: Mapping[str, str] = field(default_factory=dict)
     """How an element type that needs explaining is to be read, after its name."""
+    type_macro: str = ""
+    """Format of the macro that says what a type variable of the task is, as ``DTYPE_{}``; empty:
+    none, and a source is for the types of its prototype."""
     last: str = ""
     """Declaration of an argument behind all others, for example of a stream."""
     device: Device = "cpu"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Self
 
+from kernelwright.languages.ptxas import readable
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.conditions import Conditions
 from kernelwright.records.evaluation import Evaluation
@@ -158,6 +159,7 @@ class EvaluationAnswer(base.Answer):
         parts = [
             "\n".join(head),
             self._log(),
+            self._kernels(),
             text.table(("check", "outcome", "s"), checks, right="  r") if checks else "",
             report.comparisons(found.comparisons),
             report.evidence(found, checks=False),
@@ -177,6 +179,21 @@ class EvaluationAnswer(base.Answer):
             return []
         without = [text.labelled("without", one) for one in absent(self._session)]
         return [text.labelled("to beat", to_beat(self._session)), *without]
+
+    def _kernels(self) -> str:
+        """What each kernel takes of a GPU; nothing for other devices."""
+        rows = [
+            (
+                readable(one.name),
+                str(one.registers),
+                f"{one.spill_store_bytes} + {one.spill_load_bytes}",
+                text.bytes_(one.shared_bytes),
+                text.bytes_(one.stack_bytes),
+            )
+            for one in (self.build.kernels if self.build else ())
+        ]
+        head = ("kernel", "registers", "spilled bytes", "shared memory", "stack")
+        return text.table(head, rows, right=" rrrr") if rows else ""
 
     def _log(self) -> str:
         build = self._evaluation.build
