@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -24,7 +24,7 @@ from pydantic_settings import (
 
 from kernelwright import toml
 from kernelwright.errors import UsageError
-from kernelwright.records.run import Counted, Effort, Minutes, Seed
+from kernelwright.records.run import Architecture, Counted, Effort, Minutes, Seed
 from kernelwright.records.validation import did_you_mean, should_be
 
 PREFIX = "KERNELWRIGHT_"
@@ -46,16 +46,6 @@ Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 """Words separated by commas."""
 
 
-def _architecture(value: str) -> str:
-    if value and not re.fullmatch(r"sm_\d{2,3}[af]?", value):
-        raise ValueError("must be an architecture, as sm_90a")
-    return value
-
-
-Architecture = Annotated[str, AfterValidator(_architecture)]
-"""Of a GPU, or empty."""
-
-
 class Settings(BaseSettings):
     """Values that any verb may need."""
 
@@ -72,9 +62,7 @@ class Settings(BaseSettings):
     evaluations: Counted | None = Field(None, ge=1, description="most looks at candidates")
     executor: str = Field("local", description="where candidates are judged")
     compiler: str = Field("", description="C++ compiler: g++ or clang++; empty: first found")
-    cuda_arch: Architecture = Field(
-        "", description="what CUDA kernels are built for, as sm_90a; empty: the GPU here, or sm_90a"
-    )
+    cuda_arch: Architecture = Field("", description="GPU to build for, as sm_90a; empty: this one")
     threads: Counted = Field(0, description="threads of a kernel; 0: every core")
     sandbox: Literal["auto", "require", "off"] = Field(
         "auto", description="isolation of candidates: auto, require or off"

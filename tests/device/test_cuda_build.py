@@ -176,7 +176,7 @@ def test_a_second_build_comes_from_the_cache(tmp_path):
         ),
         (
             '__global__ void k(float* y) { asm("bad.op.f32 %0;" :: "f"(*y)); }\n' + ENTRY,
-            "bad",
+            "Unknown modifier '.op'",
         ),
         (
             "__global__ void big(float* y) {\n  __shared__ float held[60000];\n"
@@ -355,7 +355,6 @@ def test_machine_code_can_be_read(cuda):
     try:
         text = cuda.sass(library)
     except PrerequisiteError as problem:
-        assert "cuobjdump" in problem.message
         pytest.skip(problem.message)
     assert "_Z4rowsILi2E" in text
     assert "EXIT" in text

@@ -44,6 +44,12 @@ class Notation:
         """Whether it has C's tokens, macros and calling convention."""
         return bool(self.types)
 
+    def macros(self, types: Mapping[str, str]) -> dict[str, str]:
+        """The macro of each type variable of a task, and what it stands for on a workload."""
+        fitting = [name for name in types if name.isascii() and name.isidentifier()]
+        written = fitting if self.type_macro else []
+        return {self.type_macro.format(name): self.types[types[name]] for name in written}
+
     def in_words(self, dtypes: Iterable[str]) -> str:
         """What each element type of a task is called here; repeated ones are said once."""
         return "; ".join(

@@ -1,8 +1,15 @@
-"""Whether the processor, the only device that is judged on so far, can run kernels of a language."""
+"""On which device kernels of a language run, and what is known of it before anything runs.
+
+The processor is the only device that is judged on so far.
+"""
 
 from kernelwright.candidates.notation import notation
 from kernelwright.devices import gpu
 from kernelwright.errors import PrerequisiteError
+from kernelwright.languages import nvcc
+from kernelwright.records.task import Task
+from kernelwright.settings import Settings
+from kernelwright.tasks import contract
 
 
 def must_run_here(language: str) -> None:
@@ -20,3 +27,21 @@ def must_run_here(language: str) -> None:
         hint="kernelwright evaluate TASK FILE --rung draft builds one and says what it takes, "
         "without running it",
     )
+
+
+def known_values(language: str, task: Task, settings: Settings) -> dict[str, int]:
+    """What constraints of tunables may mention: axes of the main workload, facts of the device.
+
+    Args:
+        language: decides the device.
+        task: has the workloads.
+        settings: the number of threads, and the GPU to build for.
+
+    Raises:
+        TaskError: a derived axis has no value.
+    """
+    device = notation(language).device
+    chosen = contract.workload(task, device) or contract.workload(task, "cpu")
+    axes = contract.extents(task, chosen.axes) if chosen else {}
+    facts = gpu.facts(nvcc.target(settings.cuda_arch).name) if device == "gpu" else {}
+    return {**axes, **facts, "cores": settings.cores}

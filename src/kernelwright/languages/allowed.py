@@ -130,8 +130,10 @@ CUDA = Allowed(
             "-maxrregcount=1 to 255",
             "-std=c++17 or c++20",
             "-ftz=, -prec-div=, -prec-sqrt= and -fmad= with true or false",
-            "-Xptxas=-O1 to -O3, -dlcm=ca or cg, --register-usage-level=0 to 10 or "
-            "--allow-expensive-optimizations=true or false",
+            (
+                "-Xptxas=-O1 to -O3, -dlcm=ca or cg, --register-usage-level=0 to 10 or "
+                "--allow-expensive-optimizations=true or false"
+            ),
             *_CUDA_FLAGS,
         )
     ),

@@ -132,9 +132,7 @@ def run(job: Job, compiler: Compiler, limits: BuildLimits, mode: sandbox.Mode) -
         )
 
 
-def verdict(
-    ran: Ran, limits: BuildLimits, listen: Callable[[str], tuple[str, bool]]
-) -> Verdict:
+def verdict(ran: Ran, limits: BuildLimits, listen: Callable[[str], tuple[str, bool]]) -> Verdict:
     """How a build ended, but for what is missing on this machine.
 
     Args:

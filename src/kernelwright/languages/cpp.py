@@ -107,9 +107,7 @@ class Cpp:
             build = Build(seconds=0.0, compiler=toolchain.version, flags=header.flags)
             return BuildResult(Outcome.PARSE_ERROR, build, refusal.reason, refusal.hint)
         tunables, source = candidate.tunables, candidate.source
-        job = cpp_commands.job(
-            source, toolchain, tunables, header.flags, header.needs, prototype
-        )
+        job = cpp_commands.job(source, toolchain, tunables, header.flags, header.needs, prototype)
         return with_entry(self.compile(job, limits, sandbox), entry)
 
     def compile(

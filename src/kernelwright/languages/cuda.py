@@ -206,8 +206,8 @@ def _cuobjdump(toolchain: Nvcc) -> Path:
     """The tool that prints machine code: the toolkit's, or the one that triton brings along."""
     places = [Path(toolchain.path).parent, toolchain.home / "bin"]
     triton = find_spec("triton")
-    for home in (triton.submodule_search_locations if triton else None) or ():
-        places.append(Path(home) / "backends" / "nvidia" / "bin")
+    homes = (triton.submodule_search_locations if triton else None) or ()
+    places += [Path(home) / "backends" / "nvidia" / "bin" for home in homes]
     found = next((place / "cuobjdump" for place in places if (place / "cuobjdump").exists()), None)
     if found is None:
         raise PrerequisiteError(

@@ -65,8 +65,7 @@ class Target(NamedTuple):
 
     @property
     def option(self) -> str:
-        """For nvcc: machine code of exactly this architecture, and nothing that a driver would
-        compile later."""
+        """For nvcc: its machine code, and nothing that a driver would compile later."""
         return f"-gencode=arch=compute_{self.name.removeprefix('sm_')},code={self.name}"
 
 

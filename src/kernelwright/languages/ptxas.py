@@ -88,9 +88,9 @@ def _values(rest: str) -> str:
             number = f"{'-' if value[2] else ''}{value[3]}"
             words.append(["false", "true"][number == "1"] if value[1] == "b" else number)
             rest = rest[value.end() :]
-        elif number := _PART.match(rest):
-            end = number.end() + int(number[1])
-            words.append(rest[number.end() : end])
+        elif part := _PART.match(rest):
+            end = part.end() + int(part[1])
+            words.append(rest[part.end() : end])
             rest = rest[end:]
         elif rest[0] in _TYPES:
             words.append(_TYPES[rest[0]])

@@ -197,22 +197,11 @@ def _c_form(
     if workspace:
         words.append("void* workspace")
     words += [written.last] if written.last else []
-    macros = _type_macros(types, written)
+    macros = written.macros(types)
     said = [*notes(task, case, written), *(type_note(macros) if macros else ())]
     lines = [f"{written.comment} {line}" for line in said]
     lines += [f"#define {name} {ctype}" for name, ctype in macros.items()]
     return "\n".join([*lines, f'extern "C" int {task.entry}({", ".join(words)});'])
-
-
-def _type_macros(types: dict[str, str], written: Notation) -> dict[str, str]:
-    """The macro of each type variable, and what it stands for; none where a language has none."""
-    if not written.type_macro:
-        return {}
-    return {
-        written.type_macro.format(variable): written.types[dtype]
-        for variable, dtype in types.items()
-        if variable.isascii() and variable.isidentifier()
-    }
 
 
 def _shaped(item: Tensor, types: dict[str, str], known: dict[str, int]) -> Shaped:

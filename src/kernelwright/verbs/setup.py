@@ -9,9 +9,9 @@ from typing import Any
 from kernelwright import plugins
 from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.candidates.header import parse
-from kernelwright.candidates.notation import language_of, notation
+from kernelwright.candidates.notation import language_of
 from kernelwright.candidates.tunables import space
-from kernelwright.devices import detect, gpu
+from kernelwright.devices import detect
 from kernelwright.errors import (
     HeaderError,
     JudgeError,
@@ -22,14 +22,13 @@ from kernelwright.errors import (
 )
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.executors.base import Executor
-from kernelwright.languages import nvcc
+from kernelwright.executors.devices import known_values
 from kernelwright.records.candidate import Candidate, Value
 from kernelwright.records.run import Run
 from kernelwright.records.task import Task
 from kernelwright.settings import Settings
 from kernelwright.store.store import Store
 from kernelwright.store.writer import Writer
-from kernelwright.tasks import contract
 from kernelwright.tasks.load import load_task
 from kernelwright.verbs.base import read_source
 
@@ -221,20 +220,11 @@ def _language(source: str, settings: Settings) -> str:
     return language_of(Path("candidate.py"), source) if python else settings.language[0]
 
 
-def _known(language: str, task: Task, settings: Settings) -> dict[str, int]:
-    """Axes of the workload, and facts of the device, on which kernels of a language run."""
-    here = notation(language).device
-    chosen = contract.workload(task, here) or contract.workload(task, "cpu")
-    axes = contract.extents(task, chosen.axes) if chosen else {}
-    device = gpu.facts(nvcc.target(settings.cuda_arch).name) if here == "gpu" else {}
-    return {**axes, **device, "cores": settings.cores}
-
-
 def _values(
     source: str, language: str, task: Task, settings: Settings, tune: Sequence[str]
 ) -> dict[str, Value]:
     header = parse(source, language)
-    found = space(header, _known(language, task, settings))
+    found = space(header, known_values(language, task, settings))
     values = found.default()
     if header.tune and not values:
         raise HeaderError("no values of its tunables meet its constraints here")

@@ -52,7 +52,9 @@ def test_without_the_tool_there_is_no_gpu(tmp_path, monkeypatch):
     gpu.architecture.cache_clear()
 
 
-@pytest.mark.parametrize(("visible", "first"), [("3,1", "3"), ("GPU-ab12", "GPU-ab12"), (None, "0")])
+@pytest.mark.parametrize(
+    ("visible", "first"), [("3,1", "3"), ("GPU-ab12", "GPU-ab12"), (None, "0")]
+)
 def test_the_first_that_may_be_used_is_asked(asked, monkeypatch, visible, first):
     said = asked("echo 9.0")
     if visible is not None:

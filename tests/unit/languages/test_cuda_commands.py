@@ -91,9 +91,9 @@ def test_flags_that_are_allowed(flag):
     [
         "-maxrregcount=0", "-maxrregcount=256", "-maxrregcount=64,x", "-std=c++03", "-rdc=true",
         "-Xcompiler=-fplugin=x.so", "-ccbin=/tmp/x", "-include=/etc/passwd", "-I/", "-o", "@file",
-        "--options-file=x", "--keep", "-Xptxas=-o,x", "-Xptxas=-O3,-o", "-arch=sm_80", "-cudart=none",
-        "--default-stream=per-thread", "-Xlinker=-rpath=/tmp", "--compiler-bindir=/tmp", "-run",
-        "-ftz=true;id", "--use_fast_math\n-run", "", "-ffast-math", "-G",
+        "--options-file=x", "--keep", "-Xptxas=-o,x", "-Xptxas=-O3,-o", "-arch=sm_80", "-run",
+        "-cudart=none", "--default-stream=per-thread", "-Xlinker=-rpath=/tmp",
+        "--compiler-bindir=/tmp", "-ftz=true;id", "--use_fast_math\n-run", "", "-ffast-math", "-G",
     ],
 )  # fmt: skip
 def test_other_flags_are_refused(flag):
@@ -117,26 +117,26 @@ SHOWN = '  extern "C" int scale(float* x) {}\n                 ^\n'
     ("log", "reason", "conflict"),
     [
         (
-            'kernel.cu(2): error: more than one instance of overloaded function "scale" has "C" '
-            f"linkage\n{SHOWN}",
+            ('kernel.cu(2): error: more than one instance of overloaded function "scale" has "C" '
+            f"linkage\n{SHOWN}"),
             'line 2: more than one instance of overloaded function "scale" has "C" linkage',
             True,
         ),
         (
-            'kernel.cu(2): error: more than one instance of overloaded function "other" has "C" '
-            'linkage\n  extern "C" int other(float* x) {}\n',
+            ('kernel.cu(2): error: more than one instance of overloaded function "other" has "C" '
+            'linkage\n  extern "C" int other(float* x) {}\n'),
             'line 2: more than one instance of overloaded function "other" has "C" linkage',
             False,
         ),
         (
-            "kernel.cu(4): error: cannot overload functions distinguished by return type alone\n"
-            f"{SHOWN}",
+            ("kernel.cu(4): error: cannot overload functions distinguished by return type alone\n"
+            f"{SHOWN}"),
             "line 4: cannot overload functions distinguished by return type alone",
             True,
         ),
         (
-            'kernel.cu(2): error: expected a ")"\n  x\n  ^\n\nkernel.cu(2): error: more than one '
-            f'instance of overloaded function "scale" has "C" linkage\n{SHOWN}',
+            ('kernel.cu(2): error: expected a ")"\n  x\n  ^\n\nkernel.cu(2): error: more than one '
+            f'instance of overloaded function "scale" has "C" linkage\n{SHOWN}'),
             'line 2: expected a ")"',
             False,
         ),
@@ -148,14 +148,14 @@ SHOWN = '  extern "C" int scale(float* x) {}\n                 ^\n'
         ),
         ("At end of source: error: expected an expression\n", "expected an expression", False),
         (
-            "ptxas error   : Entry function '_Z3bigPf' uses too much shared data (0x3a980 bytes, "
-            "0x38c00 max)\n",
+            ("ptxas error   : Entry function '_Z3bigPf' uses too much shared data (0x3a980 bytes, "
+            "0x38c00 max)\n"),
             "Entry function 'big' uses too much shared data (240000 bytes, 232448 max)",
             False,
         ),
         (
-            "ptxas kernel.ptx, line 27; error   : Unknown modifier '.op'\n"
-            "ptxas fatal   : Ptx assembly aborted due to errors\n",
+            ("ptxas kernel.ptx, line 27; error   : Unknown modifier '.op'\n"
+            "ptxas fatal   : Ptx assembly aborted due to errors\n"),
             "Unknown modifier '.op'",
             False,
         ),

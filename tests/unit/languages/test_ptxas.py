@@ -52,7 +52,7 @@ def test_of_several_kernels_the_largest_of_each_size_is_told():
         ("_ZN4deep4rowsEPf", "deep::rows"),
         ("_ZN4deep4rowsILi4EEEvPf", "deep::rows<4>"),
         ("_ZN12_GLOBAL__N_14rowsEPf", "rows"),
-        ("_ZN39_INTERNAL_12345678_9_kernel_cu_1234567844rowsEPf", "rows"),
+        ("_ZN39_INTERNAL_12345678_9_kernel_cu_123456784rowsEPf", "rows"),
         ("rows", "rows"),
         ("_Z", "_Z"),
         ("_Z9999x", "x"),

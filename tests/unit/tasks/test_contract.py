@@ -96,9 +96,11 @@ def test_cuda_is_told_the_macro_of_each_type():
     lines = contract.prototype(make(), "cuda").splitlines()
     assert lines[-2:] == [
         "#define DTYPE_T __nv_bfloat16",
-        'extern "C" int demo(const __nv_bfloat16* x, const int64_t* x_strides, '
-        "const int64_t* label, __nv_bfloat16* y, float eps, int64_t M, int64_t N, "
-        "cudaStream_t stream);",
+        (
+            'extern "C" int demo(const __nv_bfloat16* x, const int64_t* x_strides, '
+            "const int64_t* label, __nv_bfloat16* y, float eps, int64_t M, int64_t N, "
+            "cudaStream_t stream);"
+        ),
     ]
     assert all(line.startswith("// ") for line in lines[:-2])
     assert "// #ifndef DTYPE_T / #define DTYPE_T __nv_bfloat16 / #endif" in lines
