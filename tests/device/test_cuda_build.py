@@ -146,6 +146,21 @@ def test_equal_code_is_an_equal_binary(cuda, tmp_path):
     assert b"kernelwright" not in first.library.read_bytes()
 
 
+def test_no_place_and_no_time_gets_into_a_binary(tmp_path):
+    source = (
+        '// /// kernelwright\n// flags = ["-lineinfo"]\n// ///\n'
+        "namespace { __device__ float held[32];\n"
+        "__global__ void rows(float* y) { y[threadIdx.x] = held[threadIdx.x]++; } }\n"
+        'extern "C" const char* stamp() { return __DATE__ __TIME__ __TIMESTAMP__ __FILE__; }\n'
+        f'extern "C" int scale({ARGUMENTS}) {{ rows<<<1, 32>>>((float*)y); return 0; }}\n'
+    )
+    first, second = (build(fresh(tmp_path / name), source) for name in "ab")
+    assert first.passed, first.reason
+    assert not second.build.cached
+    assert first.build.binary == second.build.binary
+    assert b"kernelwright-build" not in first.library.read_bytes()
+
+
 def test_a_second_build_comes_from_the_cache(tmp_path):
     cuda = fresh(tmp_path)
     first, second = build(cuda, SCALE), build(cuda, SCALE)
@@ -166,7 +181,8 @@ def test_a_second_build_comes_from_the_cache(tmp_path):
     ("source", "reason"),
     [
         ("#error no way\n", "line 1: "),
-        ("\n\nint f( {\n", "line 3: "),
+        ("\n\nint f( {\n", "at the end: expected"),
+        ("\n\nint x = ;\n", "line 3: expected an expression"),
         ('#include "nothing.h"\n', "line 1: nothing.h"),
         ('extern "C" int g();\n' + ENTRY.replace("return 0", "return g()"), "undefined reference"),
         (

@@ -30,8 +30,13 @@ _SPECIAL = (
 )  # fmt: skip
 
 
+HERE = "/proc/self/cwd/"
+"""A name of the working folder that is the same in every build."""
+
+
 def clean(text: str, folder: Path) -> str:
     """The text without colours, control characters, and names of private folders."""
+    text = text.replace(HERE, "")
     for private, shown in ((str(folder.resolve()), "."), (str(folder), "."), (_home(), "~")):
         if len(private) > 1:
             text = text.replace(private, shown)
@@ -56,6 +61,7 @@ def reason(log: str) -> str:
     if found and not _LINKER.search(log):
         line = found["line"] or found["at"]
         place = f"line {line}: " if found["file"] in _SOURCES and line else ""
+        place = "at the end: " if found["file"] == "At end of source" else place
         return (place + found["what"].strip())[:300]
     linker = _LINKER.search(log)
     if linker:

@@ -6,6 +6,7 @@ assembler says, and machine code is printed by the toolkit's own tool.
 """
 
 import json
+import shutil
 from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -204,7 +205,8 @@ class Cuda:
 
 def _cuobjdump(toolchain: Nvcc) -> Path:
     """The tool that prints machine code: the toolkit's, or the one that triton brings along."""
-    places = [Path(toolchain.path).parent, toolchain.home / "bin"]
+    on_path = shutil.which("cuobjdump")
+    places = [Path(toolchain.path).parent, *([Path(on_path).parent] if on_path else [])]
     triton = find_spec("triton")
     homes = (triton.submodule_search_locations if triton else None) or ()
     places += [Path(home) / "backends" / "nvidia" / "bin" for home in homes]

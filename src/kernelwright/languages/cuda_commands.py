@@ -58,10 +58,13 @@ def job(
     defines = [f"#define {name} {literal(value)}" for name, value in sorted(tunables.items())]
     includes = [f"#include <{name}>" for name in HEADERS]
     contract = "\n".join([*includes, *filter(None, [prototype]), *defines])
-    # The same code must give the same bytes.
+    # The same code must give the same bytes: no name of a private folder in names that nvcc makes
+    # up, nor in line information.
     host = "-fno-ident,-Wno-builtin-macro-redefined,-frandom-seed=0,-fdiagnostics-color=never"
     quiet = [f"-Xcompiler={host}", "-Xptxas=-v"]
     quiet += [f'-D__{what}__=""' for what in ("DATE", "TIME", "TIMESTAMP")]
+    quiet += ["-Xcudafe=--orig_src_path_name=/kernel.cu"] if nvcc.renames else []
+    path = f"{compiler_log.HERE}{SOURCE}" if "-lineinfo" in flags else SOURCE
     compile_ = [nvcc.path, *told, "-ccbin", nvcc.host.path, *quiet]
     libraries = allowed.CUDA.options(needs)
     folders = [f"-L{folder}" for folder in nvcc.folders]
@@ -73,7 +76,7 @@ def job(
         source=source,
         contract=f"{contract}\n",
         commands=(
-            (*compile_, "-include", CONTRACT, "-c", SOURCE, "-o", OBJECT),
+            (*compile_, "-include", CONTRACT, "-c", path, "-o", OBJECT),
             (*link, *strict),
         ),
         flags=told,

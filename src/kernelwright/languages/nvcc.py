@@ -43,6 +43,8 @@ class Nvcc:
     """Folder of the toolkit."""
     folders: tuple[str, ...]
     """Of its libraries."""
+    renames: bool
+    """Whether it can be told another name for the folder of its source."""
     host: Toolchain
     identity: str
     """Changes when either compiler does."""
@@ -145,6 +147,7 @@ def _examined(shown: str, host: Toolchain) -> Nvcc:
         version=f"nvcc {number[1]} with {host.version}",
         home=home,
         folders=tuple(os.path.normpath(folder) for folder in folders),
+        renames="--orig_src_path_name" in planned.stderr,
         host=host,
         identity=hashlib.sha256(known.encode()).hexdigest()[:16],
     )

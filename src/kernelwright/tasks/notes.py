@@ -47,8 +47,8 @@ def type_note(macros: Mapping[str, str]) -> list[str]:
     """What is said of the macros of a task's types, above the lines that define them."""
     name, ctype = next(iter(macros.items()))
     return [
-        "Defined before your source; another workload may have other types, and one source serves",
-        f"all of them if it says {name} for {ctype}, and begins, to compile alone too, with",
+        f"{name} is defined before your source: written for {ctype}, it makes one source serve",
+        "workloads of other types, too. To compile alone as well, begin with",
         f"#ifndef {name} / #define {name} {ctype} / #endif",
     ]
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Self
 
+from kernelwright.candidates.notation import notation
 from kernelwright.languages.ptxas import readable
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.conditions import Conditions
@@ -169,7 +170,7 @@ class EvaluationAnswer(base.Answer):
     def notes(self) -> list[str]:
         """What to do about a rejection, where the judge knows."""
         hint = self._evaluation.evidence.get("hint")
-        if self.reason == ONLY_BUILT:
+        if self.reason == ONLY_BUILT and notation(self.candidate.language).device == "cpu":
             hint = "--rung smoke makes the first call and compares its results"
         return [f"hint: {hint}"] if hint else []
 

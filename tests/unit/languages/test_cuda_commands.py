@@ -1,6 +1,7 @@
 """Which commands a CUDA job consists of, and what is read in its compilers' words."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from kernelwright.languages.toolchain import Toolchain
 GCC = Toolchain("g++", "/usr/bin/g++", "gcc", "g++ 12", "yes", "id")
 FOLDERS = ("/opt/cuda/lib/stubs", "/opt/cuda/lib")
 HOME = Path("/opt/cuda")
-NVCC = Nvcc("/opt/cuda/bin/nvcc", "nvcc 13.0.88 with g++ 12", HOME, FOLDERS, GCC, "id")
+NVCC = Nvcc("/opt/cuda/bin/nvcc", "nvcc 13.0.88 with g++ 12", HOME, FOLDERS, True, GCC, "id")
 HOPPER = Target("sm_90a", "as cuda_arch says")
 PROTOTYPE = 'extern "C" int scale(const float* x, float* y, int64_t N, cudaStream_t stream);'
 
@@ -65,6 +66,14 @@ def test_a_text_reaches_no_shell_and_stays_in_its_line(text):
     found = made(tunables={"LABEL": text})
     assert not any("LABEL" in option for command in found.commands for option in command)
     assert re.fullmatch(r'#define LABEL "[^"\n]*"', found.contract.splitlines()[-1])
+
+
+def test_no_private_folder_gets_into_a_binary():
+    (compile_, _), told = made().commands, "-Xcudafe=--orig_src_path_name=/kernel.cu"
+    assert told in compile_
+    assert told not in job("", replace(NVCC, renames=False), HOPPER, {}).commands[0]
+    assert "kernel.cu" in compile_
+    assert "/proc/self/cwd/kernel.cu" in made(flags=("-lineinfo",)).commands[0]
 
 
 def test_another_standard_replaces_ours():
@@ -146,7 +155,11 @@ SHOWN = '  extern "C" int scale(float* x) {}\n                 ^\n'
             "line 1: a.h: No such file or directory",
             False,
         ),
-        ("At end of source: error: expected an expression\n", "expected an expression", False),
+        (
+            "At end of source: error: expected an expression\n",
+            "at the end: expected an expression",
+            False,
+        ),
         (
             ("ptxas error   : Entry function '_Z3bigPf' uses too much shared data (0x3a980 bytes, "
             "0x38c00 max)\n"),
