@@ -13,7 +13,7 @@ from kernelwright.candidates import header
 from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.candidates.settle import settle
 from kernelwright.candidates.tunables import space
-from kernelwright.languages import allowed, compiler_log, elf
+from kernelwright.languages import allowed, compiler_log, cuda_commands, elf, kept, ptxas
 from kernelwright.languages.python_form import MODEL, Wanted, misfit
 from kernelwright.ship.header import without_header
 
@@ -139,6 +139,17 @@ LOG_WORDS = (
     ":1: optimized: loop vectorized",
     "fatal error: ",
 )
+ASSEMBLER = """ptxas info    : Compiling entry function '_ZN4deep4rowsILi2ELb1EEEvPf' for 'sm_90a'
+ptxas info    : Function properties for _ZN4deep4rowsILi2ELb1EEEvPf
+    656 bytes stack frame, 1516 bytes spill stores, 1688 bytes spill loads
+ptxas info    : Used 32 registers, used 0 barriers, 656 bytes cumulative stack size, 16 bytes smem
+ptxas error   : Entry function '_Z3bigPf' uses too much shared data (0x3a980 bytes, 0x38c00 max)
+kernel.cu(2): error: more than one instance of overloaded function "twice" has "C" linkage
+"""
+ASSEMBLER_WORDS = (
+    "ptxas info    : ", "ptxas fatal   : ", "'_Z", "ILi", "E", "9", "0x", " bytes smem",
+    "kernel.cu(", "error: ", "Function properties for ",
+)  # fmt: skip
 FLAGS = ("-ffast-math", "-fno-inline", "-mno-avx512f", "-O3", "-mprefer-vector-width=256")
 
 
@@ -199,6 +210,12 @@ def _log(text: str) -> object:
     return compiler_log.reason(log), compiler_log.vectorised(remarks or log, HEADER)
 
 
+def _assembled(text: str) -> object:
+    log = compiler_log.clean(text, Path("/tmp/kernel"))
+    names = [ptxas.readable(one.name) for one in ptxas.kernels(log)]
+    return names, cuda_commands.complaint(log, "twice"), kept.Facts(log, kernels=ptxas.kernels(log))
+
+
 def _words(chance: random.Random) -> tuple[str, ...]:
     return tuple(making.text(chance, (*FLAGS, "openblas")) for _ in range(3))
 
@@ -211,7 +228,7 @@ PARSERS = (
     Parser("candidate, C++", _header, lambda text: _made("cpp", text)),
     Parser("candidate, Python", _python, lambda text: _made("torch", text)),
     Parser("form of a Python file", _python, _described),
-    Parser("flags and libraries", _words, lambda words: allowed.refusal(words, words)),
+    Parser("flags and libraries", _words, lambda words: allowed.CPP.refusal(words, words)),
     Parser(
         "expressions",
         lambda chance: making.text(chance, FORMULAS, FORMULA_WORDS),
@@ -219,6 +236,11 @@ PARSERS = (
         (expressions.ExpressionError,),
     ),
     Parser("compiler log", lambda chance: making.text(chance, (LOG,), LOG_WORDS), _log),
+    Parser(
+        "assembler's log",
+        lambda chance: making.text(chance, (ASSEMBLER,), ASSEMBLER_WORDS),
+        _assembled,
+    ),
     Parser(
         "symbols of a library",
         lambda chance: making.binary(chance, LIBRARY),

@@ -37,6 +37,7 @@ _log = logging.getLogger(__name__)
 BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
     "languages": {
         "cpp": "kernelwright.languages.cpp:Cpp",
+        "cuda": "kernelwright.languages.cuda:Cuda",
         "torch": "kernelwright.languages.torch:Torch",
     },
     "proposers": {

@@ -24,7 +24,7 @@ from pydantic_settings import (
 
 from kernelwright import toml
 from kernelwright.errors import UsageError
-from kernelwright.records.run import Counted, Effort, Minutes, Seed
+from kernelwright.records.run import Architecture, Counted, Effort, Minutes, Seed
 from kernelwright.records.validation import did_you_mean, should_be
 
 PREFIX = "KERNELWRIGHT_"
@@ -62,6 +62,7 @@ class Settings(BaseSettings):
     evaluations: Counted | None = Field(None, ge=1, description="most looks at candidates")
     executor: str = Field("local", description="where candidates are judged")
     compiler: str = Field("", description="C++ compiler: g++ or clang++; empty: first found")
+    cuda_arch: Architecture = Field("", description="GPU to build for, as sm_90a; empty: this one")
     threads: Counted = Field(0, description="threads of a kernel; 0: every core")
     sandbox: Literal["auto", "require", "off"] = Field(
         "auto", description="isolation of candidates: auto, require or off"

@@ -10,6 +10,7 @@ import pytest
 
 from kernelwright import plugins
 from kernelwright.languages.cpp import Cpp
+from kernelwright.languages.cuda import Cuda
 from kernelwright.languages.torch import Torch
 from kernelwright.proposers.experts import Experts
 from kernelwright.proposers.tune import Tune
@@ -56,6 +57,29 @@ extern "C" int scale(const float* x, float* y, long n) {
 
     def make(self, cache):
         return Cpp(cache=cache)
+
+
+class TestCuda(LanguageContract):
+    name = "cuda"
+    entry = "scale"
+    source = """// /// kernelwright
+// tune.FACTOR = [2, 3]
+// ///
+#ifndef DTYPE_T
+#define DTYPE_T float
+#endif
+__global__ void each(const DTYPE_T* x, DTYPE_T* y) {
+  y[blockIdx.x] = static_cast<float>(FACTOR) * static_cast<float>(x[blockIdx.x]);
+}
+extern "C" int scale(const DTYPE_T* x, DTYPE_T* y, int64_t N, cudaStream_t stream) {
+  each<<<N, 1, 0, stream>>>(x, y);
+  return cudaGetLastError();
+}
+"""
+    broken = "extern int scale( {"
+
+    def make(self, cache):
+        return Cuda(cache=cache)
 
 
 class TestTorch(LanguageContract):
@@ -171,6 +195,7 @@ KITS = {
 }
 HELD = {
     ("languages", "cpp"): TestCpp,
+    ("languages", "cuda"): TestCuda,
     ("languages", "torch"): TestTorch,
     ("formats", "native"): TestNative,
     ("formats", "kernelbench"): TestKernelBench,

@@ -14,7 +14,7 @@ import pytest
 
 from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.languages import toolchain
-from kernelwright.languages.compilation import literal
+from kernelwright.languages.macros import literal
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.outcome import Outcome
 from tests.device.expert_cases import (

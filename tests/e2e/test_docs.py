@@ -1,8 +1,8 @@
 """What the documentation tells a reader to type, typed.
 
 A fenced block says after its language what it is for: ``file=NAME`` is written to that file,
-``run`` is executed, ``exit=N`` is the code it ends with, ``needs=torch`` skips it where torch is
-missing. The blocks of a page are done in order, in a folder of the page's own.
+``run`` is executed, ``exit=N`` is the code it ends with, ``needs=torch`` or ``needs=nvcc`` skips it
+where that is missing. The blocks of a page are done in order, in a folder of the page's own.
 
 An honest search may find nothing on a loud machine: ``exit=0,3,4`` names every code that a block
 may end with, and has one command, or an earlier one could hide a later one. What only makes sense
@@ -76,6 +76,11 @@ def shortened(block):
     return block._replace(text=LONG.sub(rf"\1 {SMALLER}", block.text))
 
 
+def is_here(name):
+    """Whether there is a package or a tool of that name."""
+    return find_spec(name) is not None or shutil.which(name) is not None
+
+
 def do(block, folder, environment):
     """Run one block; the code it ended with."""
     command = {
@@ -126,7 +131,7 @@ def test_a_page_can_be_followed(page, environment, tmp_path):
             target.write_text(block.text)
         if "run" not in block.words:
             continue
-        if block.words.get("needs") and not find_spec(block.words["needs"]):
+        if "needs" in block.words and not is_here(block.words["needs"]):
             pytest.skip(f"needs {block.words['needs']}")
         if "after" in block.words and str(ended) not in block.words["after"].split(","):
             continue

@@ -27,6 +27,9 @@ class Notation:
     a Python function."""
     remarks: Mapping[str, str] = field(default_factory=dict)
     """How an element type that needs explaining is to be read, after its name."""
+    type_macro: str = ""
+    """Format of the macro that says what a type variable of the task is, as ``DTYPE_{}``; empty:
+    none, and a source is for the types of its prototype."""
     last: str = ""
     """Declaration of an argument behind all others, for example of a stream."""
     device: Device = "cpu"
@@ -40,6 +43,12 @@ class Notation:
     def like_c(self) -> bool:
         """Whether it has C's tokens, macros and calling convention."""
         return bool(self.types)
+
+    def macros(self, types: Mapping[str, str]) -> dict[str, str]:
+        """The macro of each type variable of a task, and what it stands for on a workload."""
+        fitting = [name for name in types if name.isascii() and name.isidentifier()]
+        written = fitting if self.type_macro else []
+        return {self.type_macro.format(name): self.types[types[name]] for name in written}
 
     def in_words(self, dtypes: Iterable[str]) -> str:
         """What each element type of a task is called here; repeated ones are said once."""

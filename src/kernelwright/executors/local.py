@@ -15,6 +15,7 @@ from kernelwright.devices import detect
 from kernelwright.errors import JudgeError, KernelwrightError, scarce
 from kernelwright.evaluation.rivals import NAMES
 from kernelwright.executors.builder import Builder
+from kernelwright.executors.devices import must_run_here
 from kernelwright.executors.draft import draft_evaluation
 from kernelwright.executors.gate import Gate
 from kernelwright.executors.judge import Built, Judge
@@ -157,6 +158,7 @@ class LocalExecutor:
         return draft_evaluation(job, built)
 
     def _look(self, job: JudgeJob) -> Evaluation:
+        must_run_here(job.candidate.language)
         if job.plan.rung is Rung.CONFIRM:
             return self._confirm(job)
         built = self._builder.candidate(job, job.candidate)

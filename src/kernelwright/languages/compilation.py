@@ -1,36 +1,44 @@
-"""One compilation of C++: the commands, the confined process that runs them, what came of it."""
+"""One compilation: a folder with a source, a confined process that runs commands, what came of it.
 
-import hashlib
+Which commands, and what a compiler's words mean, is the business of the language.
+"""
+
 import json
 import os
-import re
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from kernelwright import sandbox
 from kernelwright.errors import JudgeError
-from kernelwright.languages import allowed, compiler_log, elf
-from kernelwright.languages.base import BuildLimits, BuildResult
-from kernelwright.languages.toolchain import Toolchain, base_flags
-from kernelwright.records.candidate import Value
-from kernelwright.records.evaluation import Build, Sandbox
+from kernelwright.languages import compiler_log, elf
+from kernelwright.languages.base import BuildLimits
+from kernelwright.records.evaluation import Sandbox
 from kernelwright.records.outcome import Outcome
 from kernelwright.sandbox.scratch import require_room, workroom
 
-SOURCE, OBJECT, LIBRARY = "kernel.cpp", "kernel.o", "kernel.so"
+OBJECT, LIBRARY = "kernel.o", "kernel.so"
 CONTRACT, REPORT = "contract.h", "report.txt"
 _LOG_CAP = (64 << 10) - 256
 _REPORT_CAP = 256 << 10
 _PROCESSES = 64
-_LINK_FAILED = 11
-"""Exit code of ``jail/build.py``: 10 and the place of the command that failed."""
-_CONFLICT = re.compile(
-    r"conflicting (declaration of C function|types for)|ambiguating new decl"
-    r"|different exception specifier|exception specification in declaration"
-)
+_FAILED = 10
+"""Of the exit codes of ``jail/build.py``: this and the place of the command that failed."""
+
+
+class Compiler(Protocol):
+    """What is needed of a compiler to run it; how it is driven stands in a job's commands."""
+
+    @property
+    def version(self) -> str:
+        """What it says of itself."""
+
+    @property
+    def readable(self) -> tuple[Path, ...]:
+        """Folders outside the system's that it needs to run."""
 
 
 @dataclass(frozen=True)
@@ -44,71 +52,48 @@ class Job:
     """Compile, then link; run in a folder that holds the source."""
     flags: tuple[str, ...]
     """Those worth telling about."""
+    needs: tuple[str, ...] = ()
+    """Options of the linker for libraries that the source's header asks for."""
+    file: str = "kernel.cpp"
+    """What the source is called."""
 
-    @classmethod
-    def of(
-        cls,
-        source: str,
-        toolchain: Toolchain,
-        tunables: Mapping[str, Value],
-        flags: tuple[str, ...] = (),
-        needs: tuple[str, ...] = (),
-        prototype: str = "",
-    ) -> "Job":
-        """The job of one source with its values.
+    def failed_at_link(self, code: int | None) -> bool:
+        """Whether an exit code means that everything was compiled and could not be linked."""
+        return code == _FAILED + len(self.commands) - 1
 
-        Compiling and linking are two commands: with ``-ffast-math`` in the second, GCC links code
-        that flushes denormals in the whole process.
-        """
-        openmp = toolchain.openmp == "yes"
-        told = (*base_flags(toolchain.family, openmp), *flags)
-        defines = [f"-D{name}={literal(value)}" for name, value in sorted(tunables.items())]
-        quiet = ["-fPIC", "-fdiagnostics-color=never"]
-        # The same code must give the same bytes.
-        quiet += ["-fno-ident", "-Wno-builtin-macro-redefined"]
-        quiet += [f'-D__{what}__=""' for what in ("DATE", "TIME", "TIMESTAMP")]
-        if toolchain.family == "gcc":
-            quiet += ["-fmax-errors=20", "-frandom-seed=0", f"-fopt-info-vec-all={REPORT}"]
-        else:
-            quiet += ["-ferror-limit=20", "-fno-caret-diagnostics"]
-            quiet += [f"-R{kind}=loop-vectorize" for kind in ("pass", "pass-missed")]
-        include = ["-include", CONTRACT] if prototype else []
-        steps = ["-c", SOURCE, "-o", OBJECT]
-        libraries = [option for need in needs for option in allowed.LIBRARIES[need]]
-        link = ["-shared", *(["-fopenmp"] if openmp else []), OBJECT, "-o", LIBRARY, *libraries]
-        strict = ["-Wl,--build-id=none", "-Wl,-z,defs", "-s"]
-        return cls(
-            source=source,
-            contract=f"#include <cstdint>\n{prototype}\n" if prototype else "",
-            commands=(
-                (toolchain.path, *told, *defines, *quiet, *include, *steps),
-                (toolchain.path, *link, *strict),
-            ),
-            flags=told,
-        )
+    def failed_at_compile(self, code: int | None) -> bool:
+        """Whether an exit code means that the first command failed."""
+        return code == _FAILED
 
 
 @dataclass(frozen=True)
-class Compiled:
-    """How a compilation ended; the library is empty unless it passed."""
+class Ran:
+    """What came of a job's commands."""
 
-    result: BuildResult
-    library: bytes = b""
-
-
-def literal(value: Value) -> str:
-    """A tunable's value as a macro that survives any context."""
-    if isinstance(value, bool):
-        return str(int(value))
-    if isinstance(value, int | float):
-        return repr(value) if value >= 0 else f"({value!r})"
-    plain = re.compile(r"[A-Za-z0-9_ ./+-]")
-    letters = ((chr(byte), f"\\{byte:03o}") for byte in value.encode())
-    return '"' + "".join(as_is if plain.match(as_is) else octal for as_is, octal in letters) + '"'
+    code: int | None
+    """0 when all succeeded; None: the deadline came first."""
+    log: str
+    """What they printed, fit to keep."""
+    report: str
+    """What one of them wrote to ``report.txt``, fit to keep."""
+    library: bytes
+    """Empty unless all succeeded."""
+    layers: Sandbox
+    seconds: float
 
 
-def run(job: Job, toolchain: Toolchain, limits: BuildLimits, mode: sandbox.Mode) -> Compiled:
-    """Compile in a confined process.
+@dataclass(frozen=True)
+class Verdict:
+    """How a build ended, in words."""
+
+    outcome: Outcome
+    reason: str = ""
+    hint: str = ""
+    symbols: tuple[str, ...] = ()
+
+
+def run(job: Job, compiler: Compiler, limits: BuildLimits, mode: sandbox.Mode) -> Ran:
+    """Run a job's commands in a confined process.
 
     Raises:
         PrerequisiteError: ``require`` cannot be met here, no process can be started, or the disk
@@ -117,9 +102,9 @@ def run(job: Job, toolchain: Toolchain, limits: BuildLimits, mode: sandbox.Mode)
     """
     start = time.monotonic()
     with workroom("build") as folder:
-        (folder / SOURCE).write_bytes(job.source.encode(errors="replace"))
+        _write(folder / job.file, job.source)
         if job.contract:
-            (folder / CONTRACT).write_text(job.contract, encoding="utf-8")
+            _write(folder / CONTRACT, job.contract)
         jailed = sandbox.spawn(
             "build.py",
             [json.dumps(job.commands)],
@@ -127,7 +112,7 @@ def run(job: Job, toolchain: Toolchain, limits: BuildLimits, mode: sandbox.Mode)
             mode=mode,
             limits=_limits(limits),
             env={"LC_ALL": "C"},
-            readable=toolchain.readable,
+            readable=compiler.readable,
             output_cap=_LOG_CAP,
         )
         with jailed:
@@ -135,25 +120,47 @@ def run(job: Job, toolchain: Toolchain, limits: BuildLimits, mode: sandbox.Mode)
             layers = _layers(jailed, code)
             jailed.kill()
             printed = jailed.stderr.decode(errors="replace")
-        log, remarks = compiler_log.split_remarks(compiler_log.clean(printed, folder))
         recorded = _read(folder / REPORT, _REPORT_CAP).decode(errors="replace")
-        report = compiler_log.clean(recorded, folder) or remarks
         library = _read(folder / LIBRARY, limits.output_bytes) if code == 0 else b""
-    missing = missing_library(job, code, log)
-    outcome, reason, symbols = _verdict(code, log, library, limits, missing)
-    if outcome is Outcome.BUILD_ERROR:
-        require_room()  # else the candidate would be blamed for it
-    build = Build(
-        seconds=time.monotonic() - start,
-        binary=hashlib.sha256(library).hexdigest() if library else "",
-        compiler=toolchain.version,
-        flags=job.flags,
-        log=log,
-        vectorised=compiler_log.vectorised(report, job.source),
-    )
-    hint = allowed.how_to_install(missing) if missing else ""
-    result = BuildResult(outcome, build, reason, hint, symbols=symbols, sandbox=layers)
-    return Compiled(result, library if outcome is Outcome.PASSED else b"")
+        return Ran(
+            code,
+            compiler_log.clean(printed, folder),
+            compiler_log.clean(recorded, folder),
+            library,
+            layers,
+            time.monotonic() - start,
+        )
+
+
+def verdict(ran: Ran, limits: BuildLimits, listen: Callable[[str], tuple[str, bool]]) -> Verdict:
+    """How a build ended, but for what is missing on this machine.
+
+    Args:
+        ran: what came of the commands.
+        limits: those that held.
+        listen: of a log, what went wrong in one sentence, and whether that is that the entry
+            disagrees with the contract.
+
+    Raises:
+        PrerequisiteError: the disk is full; else the candidate would be blamed for it.
+    """
+    if ran.code is None:
+        reason = f"the compiler was still busy after {limits.seconds:g} s"
+        return Verdict(Outcome.BUILD_TIMEOUT, reason)
+    if ran.code != 0:
+        reason, conflict = listen(ran.log)
+        if conflict:
+            said = f"the entry's arguments differ from the contract: {reason}"
+            if "exception specif" in reason:
+                said = f"the entry must not be marked noexcept: {reason}"
+            return Verdict(Outcome.SIGNATURE_ERROR, said)
+        require_room()
+        return Verdict(Outcome.BUILD_ERROR, reason)
+    try:
+        return Verdict(Outcome.PASSED, symbols=elf.exported_functions(ran.library))
+    except ValueError as problem:
+        require_room()
+        return Verdict(Outcome.BUILD_ERROR, f"no usable library came out: {problem}")
 
 
 def missing_library(job: Job, code: int | None, log: str) -> str:
@@ -165,8 +172,8 @@ def missing_library(job: Job, code: int | None, log: str) -> str:
         log: what they printed. A source can print what it likes, so this counts only where the
             link failed, and only for what is linked because of the header.
     """
-    needed = {option[2:] for option in job.commands[-1] if option.startswith("-l")}
-    said = compiler_log.missing_libraries(log) if code == _LINK_FAILED else []
+    needed = {option[2:] for option in job.needs if option.startswith("-l")}
+    said = compiler_log.missing_libraries(log) if job.failed_at_link(code) else []
     return next((name for name in said if name in needed), "")
 
 
@@ -188,27 +195,10 @@ def _layers(jailed: sandbox.Jailed, code: int | None) -> Sandbox:
         raise
 
 
-def _verdict(
-    code: int | None, log: str, library: bytes, limits: BuildLimits, missing: str
-) -> tuple[Outcome, str, tuple[str, ...]]:
-    if code is None:
-        reason = f"the compiler was still busy after {limits.seconds:g} s"
-        return Outcome.BUILD_TIMEOUT, reason, ()
-    if code != 0:
-        if missing:
-            return Outcome.UNSUPPORTED, f"library {missing!r} is not installed here", ()
-        reason = compiler_log.reason(log)
-        # What cannot be parsed disagrees with the contract too, later.
-        if _CONFLICT.search(reason) and CONTRACT in log:
-            said = f"the entry's arguments differ from the contract: {reason}"
-            if "exception specif" in reason:
-                said = f"the entry must not be marked noexcept: {reason}"
-            return Outcome.SIGNATURE_ERROR, said, ()
-        return Outcome.BUILD_ERROR, reason, ()
-    try:
-        return Outcome.PASSED, "", elf.exported_functions(library)
-    except ValueError as problem:
-        return Outcome.BUILD_ERROR, f"no usable library came out: {problem}", ()
+def _write(path: Path, text: str) -> None:
+    """A file whose time of writing cannot get into a binary."""
+    path.write_bytes(text.encode(errors="replace"))
+    os.utime(path, (0, 0))
 
 
 def _read(path: Path, cap: int) -> bytes:

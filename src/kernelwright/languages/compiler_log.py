@@ -6,9 +6,13 @@ from pathlib import Path
 _CONTROL = re.compile(
     r"\x1b\[[0-9;]*[A-Za-z]|[^\S\n\t ]|[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 )
-_TEMPORARY = re.compile(r"\./(?:cc\w{6}|kernel-\w+)\.(\w+)\b")
-_ERROR = re.compile(r"^(?:(?P<file>[^\s:][^:\n]*):(?:(?P<line>\d+):(?:\d+:)?)? )?"
-                    r"(?:[\w+/.-]+: )?(?:fatal )?error: (?P<what>.+)$", re.MULTILINE)  # fmt: skip
+_TEMPORARY = re.compile(r"\./(?:cc\w{6}|kernel-\w+|tmpxft_\w+-\d+_kernel)\.(\w+)\b")
+_ERROR = re.compile(
+    r"^(?:(?P<file>[^\s:][^:\n]*?)(?:\((?P<at>\d+)\))?:(?:(?P<line>\d+):(?:\d+:)?)? )?"
+    r"(?:[\w+/.-]+: )?(?:fatal |catastrophic |internal )?error: (?P<what>.+)$",
+    re.MULTILINE,
+)
+_SOURCES = ("kernel.cpp", "kernel.cu")
 _LINKER = re.compile(r"(undefined reference to .+|cannot find -l[^\s:]+)")
 _MISSING = re.compile(
     r"^[^:\n]*\bld(?:\.\w+)?: (?:error: )?(?:cannot find|unable to find library) -l([\w+.-]{1,60})",
@@ -26,8 +30,13 @@ _SPECIAL = (
 )  # fmt: skip
 
 
+HERE = "/proc/self/cwd/"
+"""A name of the working folder that is the same in every build."""
+
+
 def clean(text: str, folder: Path) -> str:
     """The text without colours, control characters, and names of private folders."""
+    text = text.replace(HERE, "")
     for private, shown in ((str(folder.resolve()), "."), (str(folder), "."), (_home(), "~")):
         if len(private) > 1:
             text = text.replace(private, shown)
@@ -50,7 +59,9 @@ def reason(log: str) -> str:
             return words
     found = _ERROR.search(log)
     if found and not _LINKER.search(log):
-        place = f"line {found['line']}: " if found["file"] == "kernel.cpp" else ""
+        line = found["line"] or found["at"]
+        place = f"line {line}: " if found["file"] in _SOURCES and line else ""
+        place = "at the end: " if found["file"] == "At end of source" else place
         return (place + found["what"].strip())[:300]
     linker = _LINKER.search(log)
     if linker:

@@ -5,20 +5,19 @@ it is compiled in a private folder, by a confined process with a deadline. The l
 loaded here: loading runs its code.
 """
 
-import re
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from kernelwright.candidates.notation import Notation
 from kernelwright.candidates.text import too_long
 from kernelwright.errors import JudgeError, PrerequisiteError, UsageError
-from kernelwright.languages import allowed, compilation
+from kernelwright.languages import allowed, compilation, compiler_log, cpp_commands, kept
 from kernelwright.languages.base import DEFAULT_LIMITS, Availability, BuildLimits, BuildResult
-from kernelwright.languages.cache import Cache, cache_folder, key
-from kernelwright.languages.compilation import Job
+from kernelwright.languages.cache import cache_folder, key
+from kernelwright.languages.compilation import Job, Ran, Verdict
+from kernelwright.languages.entry import with_entry
 from kernelwright.languages.toolchain import Toolchain, architecture, base_flags, find
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Build
@@ -103,34 +102,26 @@ class Cpp:
         toolchain, header = self.toolchain, candidate.header
         if long := too_long(candidate.source):
             return BuildResult(Outcome.PARSE_ERROR, Build(seconds=0.0), long)
-        refusal = allowed.refusal(header.flags, header.needs)
+        refusal = allowed.CPP.refusal(header.flags, header.needs)
         if refusal:
             build = Build(seconds=0.0, compiler=toolchain.version, flags=header.flags)
             return BuildResult(Outcome.PARSE_ERROR, build, refusal.reason, refusal.hint)
         tunables, source = candidate.tunables, candidate.source
-        job = Job.of(source, toolchain, tunables, header.flags, header.needs, prototype)
-        return _with_entry(self.compile(job, limits, sandbox), entry)
+        job = cpp_commands.job(source, toolchain, tunables, header.flags, header.needs, prototype)
+        return with_entry(self.compile(job, limits, sandbox), entry)
 
     def compile(
         self, job: Job, limits: BuildLimits = DEFAULT_LIMITS, sandbox: Confinement = "auto"
     ) -> BuildResult:
         """The library of a job, from the cache if it has been built before."""
-        toolchain, kept = self.toolchain, Cache(self._home)
+        toolchain = self.toolchain
         told = (job.source, job.contract, job.commands, toolchain.identity, architecture())
-        name = key(FORMAT, *told)
-        known = kept.get(name)
-        if known is not None:
-            return _remembered(known.library, known.facts, job, toolchain)
-        compiled = compilation.run(job, toolchain, limits, sandbox)
-        result = compiled.result
-        if not result.passed:
-            return result
-        facts = {
-            "log": result.build.log,
-            "vectorised": result.build.vectorised,
-            "symbols": result.symbols,
-        }
-        return replace(result, library=kept.put(name, compiled.library, facts).library)
+
+        def make() -> kept.Compiled:
+            ran = compilation.run(job, toolchain, limits, sandbox)
+            return _compiled(job, toolchain, ran, limits)
+
+        return kept.take(key(FORMAT, *told), job, toolchain.version, self._home, make)
 
     def notes(self) -> str:
         """What a writer of C++ kernels should know here."""
@@ -146,8 +137,8 @@ class Cpp:
                 flags=" ".join(base_flags(toolchain.family, openmp)),
                 threads="OpenMP is available." if openmp else lacking,
                 math=_MATH[toolchain.family],
-                allowed_flags=allowed.FLAGS_IN_WORDS,
-                allowed_needs=", ".join(allowed.LIBRARIES),
+                allowed_flags=allowed.CPP.in_words,
+                allowed_needs=", ".join(allowed.CPP.libraries),
             )
         )
 
@@ -173,41 +164,20 @@ def build_trusted(source: str, name: str, compiler: str = "", cache: Path | None
         JudgeError: the text does not compile.
     """
     language = Cpp(compiler, cache)
-    result = language.compile(Job.of(source, language.toolchain, {}))
+    result = language.compile(cpp_commands.job(source, language.toolchain, {}))
     if result.library is None:
         raise JudgeError(f"{name} does not compile: {result.reason}", result.build.log[-1000:])
     return result.library
 
 
-def _remembered(
-    library: Path, facts: dict[str, Any], job: Job, toolchain: Toolchain
-) -> BuildResult:
-    build = Build(
-        seconds=0.0,
-        cached=True,
-        binary=facts["sha256"],
-        compiler=toolchain.version,
-        flags=job.flags,
-        log=facts["log"],
-        vectorised=facts["vectorised"],
-    )
-    return BuildResult(Outcome.PASSED, build, library=library, symbols=tuple(facts["symbols"]))
-
-
-def _with_entry(result: BuildResult, entry: str) -> BuildResult:
-    """The result, failed if the library lacks its entry."""
-    if not result.passed or entry in result.symbols:
-        return result
-    mangled = re.compile(rf"_Z(N\w*?)?{len(entry)}{re.escape(entry)}[A-Z\W_a-z]")
-    if any(mangled.match(symbol) for symbol in result.symbols):
-        hint = f'declare {entry} extern "C": the library exports its C++ name'
+def _compiled(job: Job, toolchain: Toolchain, ran: Ran, limits: BuildLimits) -> kept.Compiled:
+    log, remarks = compiler_log.split_remarks(ran.log)
+    vectorised = compiler_log.vectorised(ran.report or remarks, job.source)
+    ran = replace(ran, log=log)
+    missing = compilation.missing_library(job, ran.code, log)
+    if missing:
+        reason = f"library {missing!r} is not installed here"
+        found = Verdict(Outcome.UNSUPPORTED, reason, allowed.CPP.how_to_install(missing))
     else:
-        close = get_close_matches(entry, result.symbols, n=1)
-        others = [symbol for symbol in result.symbols if not symbol.startswith("_")]
-        hint = 'define it with extern "C", not static'
-        if close:
-            hint = f"it exports {close[0]!r}: rename that to {entry!r}"
-        elif others:
-            hint += f"; it exports {', '.join(others[:3])}: is it a kernel of another task?"
-    reason = f"the library does not export {entry!r}"
-    return replace(result, outcome=Outcome.SIGNATURE_ERROR, reason=reason, hint=hint, library=None)
+        found = compilation.verdict(ran, limits, cpp_commands.complaint)
+    return kept.compiled(job, toolchain.version, ran, found, kept.Facts(log, vectorised))

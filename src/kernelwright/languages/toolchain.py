@@ -98,10 +98,32 @@ def base_flags(family: str, openmp: bool) -> list[str]:
     return flags + (["-fno-tree-pre"] if family == "gcc" else [])
 
 
+def run(command: list[str], folder: Path | None = None) -> "subprocess.CompletedProcess[str]":
+    """What a tool does with text of ours, which it may be trusted with.
+
+    Raises:
+        PrerequisiteError: it cannot be started, or does not end.
+    """
+    try:
+        return subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, "LC_ALL": "C", **({"TMPDIR": os.fspath(folder)} if folder else {})},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise PrerequisiteError(f"{command[0]} cannot be run: {problem}") from problem
+
+
 @cache
 def _examined(name: str, path: str, shown: str, memory: Path | None) -> Toolchain:
     family: Literal["gcc", "clang"] = "clang" if "clang" in Path(path).name + name else "gcc"
-    version = (_run([shown, "--version"]).stdout.splitlines() or [""])[0].strip()
+    version = (run([shown, "--version"]).stdout.splitlines() or [""])[0].strip()
     status = Path(path).stat()
     known = f"{path} {version} {status.st_size} {status.st_mtime_ns} {architecture()}"
     identity = hashlib.sha256(known.encode()).hexdigest()[:16]
@@ -131,29 +153,12 @@ def _compiles(path: str, flags: list[str]) -> str:
     with workroom("compiler") as folder:
         (folder / "probe.cpp").write_text(_PROBE, encoding="utf-8")
         command = [path, *flags, "-shared", "-fPIC", "probe.cpp", "-o", "probe.so"]
-        done = _run(command, folder)
+        done = run(command, folder)
     if done.returncode:
         require_room()
     lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
     telling = [line for line in lines if "error" in line or "cannot find" in line] or lines
     return "" if done.returncode == 0 else (telling or ["it fails without a word"])[0][:300]
-
-
-def _run(command: list[str], folder: Path | None = None) -> "subprocess.CompletedProcess[str]":
-    try:
-        return subprocess.run(
-            command,
-            cwd=folder,
-            env={**os.environ, "LC_ALL": "C", **({"TMPDIR": os.fspath(folder)} if folder else {})},
-            capture_output=True,
-            text=True,
-            errors="replace",
-            stdin=subprocess.DEVNULL,
-            timeout=_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as problem:
-        raise PrerequisiteError(f"{command[0]} cannot be run: {problem}") from problem
 
 
 def _remembered(note: Path | None) -> Toolchain | None:

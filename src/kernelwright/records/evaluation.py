@@ -24,6 +24,19 @@ class Check(Record):
     seconds: float
 
 
+class KernelFacts(Record):
+    """What the assembler said of one kernel of a GPU; all sizes are bytes, registers a thread's."""
+
+    name: str
+    """As the library has it, mangled."""
+    registers: int
+    spill_store_bytes: int = 0
+    spill_load_bytes: int = 0
+    shared_bytes: int = 0
+    """Of a block; only what is fixed when it is built."""
+    stack_bytes: int = 0
+
+
 class Build(Record):
     """What the compiler said; sizes are 0 where the language has none."""
 
@@ -34,9 +47,12 @@ class Build(Record):
     compiler: str = ""
     flags: tuple[str, ...] = ()
     registers: int = 0
-    """Of one thread; this and the next two are filled where kernels are built for a GPU."""
+    """Of one thread; this and the next two are of the largest of ``kernels``, each by itself."""
     spill_bytes: int = 0
+    """Stores and loads together."""
     shared_bytes: int = 0
+    kernels: tuple[KernelFacts, ...] = ()
+    """Filled where kernels are built for a GPU."""
     log: str = ""
     vectorised: int = 0
     """Loops that the compiler reports as vectorised."""

@@ -1,8 +1,9 @@
 """The run: what was asked, what it cost, what came out."""
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from kernelwright.records.base import Record
 
@@ -15,6 +16,16 @@ Status = Literal[
 Minutes = Annotated[float, Field(gt=0, le=366 * 24 * 60)]
 Counted = Annotated[int, Field(ge=0, le=10**9)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+def _is_architecture(value: str) -> str:
+    if value and not re.fullmatch(r"sm_\d{2,3}[af]?", value):
+        raise ValueError("must be an architecture, as sm_90a")
+    return value
+
+
+Architecture = Annotated[str, AfterValidator(_is_architecture)]
+"""Of a GPU, for which kernels are built, or empty."""
 MOST_SPEEDUP = 10**6
 
 

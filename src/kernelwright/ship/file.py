@@ -68,7 +68,8 @@ def build_words(confirmed: Evaluation) -> list[str]:
     build = confirmed.build
     compiler = (build.compiler if build else "").split(" ")[0].rpartition("/")[2] or "g++"
     flags = [flag for flag in (build.flags if build else ()) if not flag.startswith("-D")]
-    return [compiler, *flags, *(flag for flag in ("-shared", "-fPIC") if flag not in flags)]
+    told = "\n".join(flags)  # a flag may be handed on by another, as -Xcompiler=-fPIC
+    return [compiler, *flags, *(flag for flag in ("-shared", "-fPIC") if flag not in told)]
 
 
 def build_command(confirmed: Evaluation, source: str) -> str:

@@ -28,7 +28,7 @@ from kernelwright.records.task import (
     Workload,
 )
 from kernelwright.tasks.memory import check_memory
-from kernelwright.tasks.notes import notes
+from kernelwright.tasks.notes import notes, type_note
 from kernelwright.tasks.python_form import python_form
 
 NARROW = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
@@ -161,7 +161,7 @@ def prototype(
         raise TaskError(f"task {task.name!r} has no workload")
     case = resolve(task, found)
     if written.like_c:
-        return _c_form(task, case, written, workspace)
+        return _c_form(task, case, task.types | found.types, written, workspace)
     names = [item.name for item in arguments(case) if item.kind != "strides"]
     return python_form(task, written.models, notes(task, case, written), names)
 
@@ -182,7 +182,9 @@ def scalar_value(dtype: str, value: float) -> float | int | bool:
     return float(np.float32(value).astype(getattr(ml_dtypes, dtype, np.float16)))
 
 
-def _c_form(task: Task, case: Case, written: Notation, workspace: bool) -> str:
+def _c_form(
+    task: Task, case: Case, types: dict[str, str], written: Notation, workspace: bool
+) -> str:
     words = []
     for item in arguments(case):
         ctype = written.types[item.dtype]
@@ -195,7 +197,10 @@ def _c_form(task: Task, case: Case, written: Notation, workspace: bool) -> str:
     if workspace:
         words.append("void* workspace")
     words += [written.last] if written.last else []
-    lines = [f"{written.comment} {line}" for line in notes(task, case, written)]
+    macros = written.macros(types)
+    said = [*notes(task, case, written), *(type_note(macros) if macros else ())]
+    lines = [f"{written.comment} {line}" for line in said]
+    lines += [f"#define {name} {ctype}" for name, ctype in macros.items()]
     return "\n".join([*lines, f'extern "C" int {task.entry}({", ".join(words)});'])
 
 

@@ -1,5 +1,7 @@
 """What a writer of kernels must know beside the prototype, one line each."""
 
+from collections.abc import Mapping
+
 from kernelwright.candidates.notation import Notation
 from kernelwright.records.task import Case, Task
 from kernelwright.tasks import hostile
@@ -39,6 +41,16 @@ def notes(task: Task, case: Case, written: Notation) -> list[str]:
     if case.device == "cpu" and "free" in task.axes.values():
         aligned += ", in one check of small shapes only to an element"
     return [*lines, aligned]
+
+
+def type_note(macros: Mapping[str, str]) -> list[str]:
+    """What is said of the macros of a task's types, above the lines that define them."""
+    name, ctype = next(iter(macros.items()))
+    return [
+        f"{name} is defined before your source: written for {ctype}, it makes one source serve",
+        "workloads of other types, too. To compile alone as well, begin with",
+        f"#ifndef {name} / #define {name} {ctype} / #endif",
+    ]
 
 
 def _special(case: Case) -> list[str]:

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from kernelwright.errors import JudgeError, UsageError
 from kernelwright.executors.base import Executor, judged
+from kernelwright.executors.devices import must_run_here
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import JudgeJob
@@ -73,6 +74,8 @@ def run(request: Request, *, observer: object = None, task: Task | None = None) 
         raise UsageError("--evaluations says how long to tune", hint="add --tune, or leave it out")
     setup.device(settings)
     match = entrants.match((request.a, request.b), task or request.task, request.threads, settings)
+    for one in match.entrants:
+        must_run_here(one.candidate.language)
     executor = setup.executor(match.settings)
     tried = (0, 0)
     try:

@@ -14,6 +14,7 @@ from pydantic import Field
 from kernelwright.checks.sensitivity import InsensitiveTask
 from kernelwright.errors import UsageError
 from kernelwright.executors.base import Executor, judged
+from kernelwright.executors.devices import must_run_here
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.evaluation import Evaluation
 from kernelwright.records.job import JudgeJob
@@ -79,6 +80,8 @@ def run(request: Request, *, observer: object = None, task: Task | None = None) 
     candidate = setup.candidate(request.file, loaded, settings, request.tune)
     plans = plans_for(settings.effort)
     rung = Rung.from_word(request.rung)
+    if rung:
+        must_run_here(candidate.language)
     looks = [plans[Rung.DRAFT]] + ([plans[rung]] if rung else [])
     if request.baseline == "all":
         looks = [plan.model_copy(update={"all_baselines": True}) for plan in looks]

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, Self
 
+from kernelwright.candidates.notation import notation
+from kernelwright.languages.ptxas import readable
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.conditions import Conditions
 from kernelwright.records.evaluation import Evaluation
@@ -158,6 +160,7 @@ class EvaluationAnswer(base.Answer):
         parts = [
             "\n".join(head),
             self._log(),
+            self._kernels(),
             text.table(("check", "outcome", "s"), checks, right="  r") if checks else "",
             report.comparisons(found.comparisons),
             report.evidence(found, checks=False),
@@ -167,7 +170,7 @@ class EvaluationAnswer(base.Answer):
     def notes(self) -> list[str]:
         """What to do about a rejection, where the judge knows."""
         hint = self._evaluation.evidence.get("hint")
-        if self.reason == ONLY_BUILT:
+        if self.reason == ONLY_BUILT and notation(self.candidate.language).device == "cpu":
             hint = "--rung smoke makes the first call and compares its results"
         return [f"hint: {hint}"] if hint else []
 
@@ -177,6 +180,21 @@ class EvaluationAnswer(base.Answer):
             return []
         without = [text.labelled("without", one) for one in absent(self._session)]
         return [text.labelled("to beat", to_beat(self._session)), *without]
+
+    def _kernels(self) -> str:
+        """What each kernel takes of a GPU; nothing for other devices."""
+        rows = [
+            (
+                readable(one.name),
+                str(one.registers),
+                f"{one.spill_store_bytes} + {one.spill_load_bytes}",
+                text.bytes_(one.shared_bytes),
+                text.bytes_(one.stack_bytes),
+            )
+            for one in (self.build.kernels if self.build else ())
+        ]
+        head = ("kernel", "registers", "spilled bytes", "shared memory", "stack")
+        return text.table(head, rows, right=" rrrr") if rows else ""
 
     def _log(self) -> str:
         build = self._evaluation.build

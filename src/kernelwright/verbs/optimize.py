@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from kernelwright.executors.devices import must_run_here
 from kernelwright.records.candidate import Candidate
 from kernelwright.records.run import MOST_SPEEDUP, Budget, Effort, RunSpec
 from kernelwright.records.task import Task
@@ -130,6 +131,8 @@ def run(
     loaded = task or setup.task(request.task)
     spec = _spec(request, settings)
     start = [setup.candidate(path, loaded, settings) for path in request.start]
+    for language in dict.fromkeys((*spec.languages, *(one.language for one in start))):
+        must_run_here(language)
     if request.dry_run:
         setup.check_threads(settings)
         check_place(settings.store or None)

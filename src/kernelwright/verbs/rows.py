@@ -98,13 +98,25 @@ class DiagnosisRow(BaseModel):
         return cls(bottleneck=found.bottleneck, metrics=found.metrics, source=found.source)
 
 
+class KernelRow(BaseModel):
+    """What one kernel takes of a GPU: registers of a thread, bytes of everything else."""
+
+    name: str
+    registers: int
+    spill_store_bytes: int
+    spill_load_bytes: int
+    shared_bytes: int
+    stack_bytes: int
+
+
 class BuildRow(BaseModel):
-    """What the compiler said."""
+    """What the compiler said; of several kernels, the largest of each size."""
 
     seconds: float
     registers: int
     spill_bytes: int
     shared_bytes: int
+    kernels: tuple[KernelRow, ...]
 
     @classmethod
     def of(cls, found: Build | None) -> "BuildRow | None":
@@ -116,6 +128,7 @@ class BuildRow(BaseModel):
             registers=found.registers,
             spill_bytes=found.spill_bytes,
             shared_bytes=found.shared_bytes,
+            kernels=tuple(KernelRow(**one.model_dump()) for one in found.kernels),
         )
 
 

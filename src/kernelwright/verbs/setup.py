@@ -22,13 +22,13 @@ from kernelwright.errors import (
 )
 from kernelwright.evaluation.oracle_client import Oracle
 from kernelwright.executors.base import Executor
+from kernelwright.executors.devices import known_values
 from kernelwright.records.candidate import Candidate, Value
 from kernelwright.records.run import Run
 from kernelwright.records.task import Task
 from kernelwright.settings import Settings
 from kernelwright.store.store import Store
 from kernelwright.store.writer import Writer
-from kernelwright.tasks import contract
 from kernelwright.tasks.load import load_task
 from kernelwright.verbs.base import read_source
 
@@ -224,9 +224,7 @@ def _values(
     source: str, language: str, task: Task, settings: Settings, tune: Sequence[str]
 ) -> dict[str, Value]:
     header = parse(source, language)
-    chosen = contract.workload(task, "cpu")
-    axes = contract.extents(task, chosen.axes) if chosen else {}
-    found = space(header, {**axes, "cores": settings.cores})
+    found = space(header, known_values(language, task, settings))
     values = found.default()
     if header.tune and not values:
         raise HeaderError("no values of its tunables meet its constraints here")

@@ -35,6 +35,7 @@ PYTHON = "def twice(x, y, N, *, ROWS): ...\n"
     [
         ("a.cpp", "", "cpp"),
         ("a.cc", "", "cpp"),
+        ("a.cu", "", "cuda"),
         ("a.toyc", "", "toy-c"),
         ("a.py", "import torch\n", "torch"),
         ("a.py", "import numpy\nfrom tiles import jit\n", "toy-tiles"),
@@ -48,14 +49,14 @@ def test_a_file_names_its_language(name, source, language):
 def test_an_ending_of_no_language_is_refused_with_those_there_are():
     with pytest.raises(UsageError, match=r"a\.rs: its ending names no language") as caught:
         language_of(Path("a.rs"), "")
-    assert caught.value.hint == "known: .cpp, .cc, .cxx, .c++, .py, .toy, .toyc"
+    assert caught.value.hint == "known: .cpp, .cc, .cxx, .c++, .cu, .py, .toy, .toyc"
 
 
 @pytest.mark.parametrize("ask", [notation, lambda name: make_candidate("", name)])
 def test_an_unknown_language_is_refused_with_those_there_are(ask):
     with pytest.raises(UsageError, match="unknown language 'fortran'") as caught:
         ask("fortran")
-    assert caught.value.hint == "known: cpp, torch, toy-c, toy-py, toy-tiles"
+    assert caught.value.hint == "known: cpp, cuda, torch, toy-c, toy-py, toy-tiles"
 
 
 def test_a_name_that_could_be_a_path_is_no_language():

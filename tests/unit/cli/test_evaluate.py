@@ -5,7 +5,11 @@ import json
 import pytest
 
 from kernelwright.cli.main import main
+from kernelwright.devices import gpu
 from kernelwright.errors import ControlError
+from kernelwright.records.evaluation import KernelFacts
+from kernelwright.records.sensitivity import policy_of
+from kernelwright.verbs.evaluation_answer import EvaluationAnswer
 from tests import samples
 from tests.fakes import FakeExecutor
 
@@ -43,7 +47,9 @@ def test_a_pass(folder, capsys):
         "baseline_us": 100.0,
     }
     assert set(said["roofline"]) == {"floor_us", "fraction", "bound"}
-    assert set(said["build"]) == {"seconds", "registers", "spill_bytes", "shared_bytes"}
+    assert set(said["build"]) == {
+        "seconds", "registers", "spill_bytes", "shared_bytes", "kernels",
+    }  # fmt: skip
     assert set(said["sandbox"]) == {"active", "unavailable"}
     assert set(said["candidate"]) == {"id", "language", "fingerprint"}
     assert said["environment"]["device"] == "cpu: Test 9000"
@@ -243,3 +249,50 @@ def test_what_does_not_build_says_nothing_of_isolation_and_accuracy(folder, caps
     assert "outcome    build_error at draft" in out
     for word in ("isolation", "accuracy", "to beat"):
         assert word not in out
+
+
+CUDA = """// /// kernelwright
+// tune.THREADS = [128, 64]
+// where = ["THREADS % warp == 0", "THREADS <= shared_memory"]
+// ///
+extern "C" int twice(const float* x, float* y, int64_t N, cudaStream_t stream) { return 0; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("seen", "words"),
+    [("", "and none is here"), ("sm_90a", "which this version does not judge on")],
+)
+def test_what_runs_on_a_gpu_is_built_and_not_run(folder, capsys, monkeypatch, seen, words):
+    monkeypatch.setattr(gpu, "architecture", lambda: seen)
+    (folder / "k.cu").write_text(CUDA)
+    code, said = judged(capsys, "k.cu", "--rung", "draft")
+    assert (code, said["candidate"]["language"]) == (0, "cuda")
+    for command in (
+        ["evaluate", "twice", "k.cu"],
+        ["evaluate", "twice", "k.cu", "--rung", "confirm"],
+        ["compare", "k.cu", "good.cpp", "--task", "twice"],
+        ["optimize", "twice", "--start", "k.cu"],
+        ["optimize", "twice", "--language", "cuda", "--dry-run"],
+    ):
+        assert main(command) == 2
+        shown = capsys.readouterr().err
+        assert f"kernels in cuda run on a GPU, {words}" in shown
+        assert "--rung draft" in shown
+        assert "Traceback" not in shown
+
+
+def test_what_each_kernel_takes_is_shown(capsys):
+    kernels = (
+        KernelFacts(name="_Z4rowsILi2EEvPf", registers=64, spill_store_bytes=8, shared_bytes=2048),
+    )
+    found = samples.evaluation(samples.candidate())
+    build = found.build.model_copy(update={"kernels": kernels})
+    policy = policy_of(samples.task(), None)
+    answer = EvaluationAnswer.of(
+        samples.candidate(), found.model_copy(update={"build": build}), policy
+    )
+    *_, head, row = [line.split() for line in answer._kernels().splitlines()]
+    assert head[:2] == ["kernel", "registers"]
+    assert row == ["rows<2>", "64", "8", "+", "0", "2", "KiB", "0", "B"]
+    assert "rows<2>" in answer.text()

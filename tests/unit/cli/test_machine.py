@@ -258,7 +258,7 @@ def test_tasks_show(capsys):
     assert "workload" not in out
     code, (found,) = said(capsys, "tasks", "show", "softmax", "--contract", "fortran")
     assert (code, found["error"]) == (2, "unknown language 'fortran'")
-    assert found["hint"] == "known: cpp, torch"
+    assert found["hint"] == "known: cpp, cuda, torch"
     assert main(["tasks", "show", "softmax"]) == 0
     out = capsys.readouterr().out
     assert "cpu-1024x4096" in out

@@ -149,7 +149,12 @@ def test_a_broken_judge_says_how_to_go_on(folder, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "error", "hint"),
     [
-        ("--language cuda", "unknown language 'cuda'", "known: cpp"),
+        ("--language fortran", "unknown language 'fortran'", "known: cpp"),
+        (
+            "--language cuda",
+            "kernels in cuda run on a GPU",
+            "kernelwright evaluate TASK FILE --rung",
+        ),
         ("--proposer expert", "unknown proposer 'expert'", "did you mean 'experts'?"),
         ("--device cuda", "kernels cannot run on cuda", "--device cpu"),
         ("--start none.cpp", "no such file: none.cpp", "check the path"),

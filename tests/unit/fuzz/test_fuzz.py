@@ -53,7 +53,8 @@ def test_only_refusals_of_ours_come_out(parser):
 NEVER = {"word for a run"}
 """The store is empty."""
 ALWAYS = {
-    "form of a Python file", "flags and libraries", "compiler log", "report of a block",
+    "form of a Python file", "flags and libraries", "compiler log", "assembler's log",
+    "report of a block",
     "refusal of a worker", "owner of a run", "note beside a build", "peaks that were kept",
 }  # fmt: skip
 """What they refuse is a value."""

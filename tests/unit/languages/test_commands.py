@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from kernelwright.errors import UsageError
 from kernelwright.languages import allowed
-from kernelwright.languages.compilation import Job, literal, missing_library
+from kernelwright.languages.compilation import missing_library
+from kernelwright.languages.cpp_commands import job
+from kernelwright.languages.macros import literal
 from kernelwright.languages.toolchain import Toolchain, find
 
 GCC = Toolchain("g++", "/usr/bin/g++", "gcc", "g++ 12", "yes", "id")
@@ -17,18 +19,18 @@ CLANG = Toolchain("clang++", "/usr/bin/clang++", "clang", "clang 14", "no -lomp"
 
 
 def test_fast_math_is_for_compiling_never_for_linking():
-    compile_, link = Job.of("", GCC, {}, flags=("-ffast-math", "-O3")).commands
+    compile_, link = job("", GCC, {}, flags=("-ffast-math", "-O3")).commands
     assert "-ffast-math" in compile_
     assert not any("math" in option or option.startswith("-O") for option in link)
 
 
 def test_libraries_are_linked():
-    _, link = Job.of("", GCC, {}, needs=("openblas", "mvec")).commands
+    _, link = job("", GCC, {}, needs=("openblas", "mvec")).commands
     assert link.index("kernel.o") < link.index("-lopenblas") < link.index("-lmvec")
 
 
 def test_each_family_gets_what_it_knows():
-    gcc, clang = (Job.of("", tool, {}).commands for tool in (GCC, CLANG))
+    gcc, clang = (job("", tool, {}).commands for tool in (GCC, CLANG))
     assert "-fno-tree-pre" in gcc[0]
     assert "-fno-tree-pre" not in clang[0]
     assert "-fopenmp" in gcc[0]
@@ -38,14 +40,14 @@ def test_each_family_gets_what_it_knows():
 
 
 def test_a_contract_is_read_before_the_source():
-    job = Job.of("", GCC, {}, prototype="int f();")
-    assert "int f();" in job.contract
-    assert job.commands[0][job.commands[0].index("-include") + 1] == "contract.h"
-    assert "-include" not in Job.of("", GCC, {}).commands[0]
+    made = job("", GCC, {}, prototype="int f();")
+    assert "int f();" in made.contract
+    assert made.commands[0][made.commands[0].index("-include") + 1] == "contract.h"
+    assert "-include" not in job("", GCC, {}).commands[0]
 
 
 def test_tunables_become_macros_in_a_fixed_order():
-    first = Job.of("", GCC, {"B": 2, "A": 1}).commands[0]
+    first = job("", GCC, {"B": 2, "A": 1}).commands[0]
     assert [option for option in first if re.match("-D[^_]", option)] == ["-DA=1", "-DB=2"]
 
 
@@ -80,7 +82,7 @@ def test_a_text_cannot_leave_its_quotes(text):
     ["-ffast-math", "-funroll-loops", "-fno-tree-vectorize", "-mprefer-vector-width=512", "-O2"],
 )
 def test_flags_that_are_allowed(flag):
-    assert allowed.refusal((flag,), ()) is None
+    assert allowed.CPP.refusal((flag,), ()) is None
 
 
 @pytest.mark.parametrize(
@@ -92,13 +94,13 @@ def test_flags_that_are_allowed(flag):
     ],
 )  # fmt: skip
 def test_other_flags_are_refused(flag):
-    refusal = allowed.refusal((flag,), ())
+    refusal = allowed.CPP.refusal((flag,), ())
     assert refusal is not None
     assert repr(flag) in refusal.reason
 
 
 def test_unknown_libraries_are_refused_with_the_nearest():
-    refusal = allowed.refusal((), ("openblass",))
+    refusal = allowed.CPP.refusal((), ("openblass",))
     assert refusal is not None
     assert refusal.hint == "did you mean 'openblas'?"
 
@@ -122,13 +124,13 @@ def test_only_compilers_that_we_can_drive(name):
     ],
 )
 def test_a_library_is_missing_where_the_link_failed_and_the_header_needs_it(needs, code, library):
-    job = Job.of("", GCC, {}, needs=needs)
-    assert missing_library(job, code, "/usr/bin/ld: cannot find -ldnnl: No such file\n") == library
+    made = job("", GCC, {}, needs=needs)
+    assert missing_library(made, code, "/usr/bin/ld: cannot find -ldnnl: No such file\n") == library
 
 
 def test_what_is_shown_as_allowed_is_all_that_is():
     for flag in (
-        *allowed._EXACT, "-ffp-contract=", "-fvect-cost-model=", "gnu++", "c++17", "c++23", "-O1",
-        "-O3", "-mno-", "-fno-", "-mprefer-vector-width=",
+        *allowed.CPP.flags, "-ffp-contract=", "-fvect-cost-model=", "gnu++", "c++17", "c++23",
+        "-O1", "-O3", "-mno-", "-fno-", "-mprefer-vector-width=",
     ):  # fmt: skip
-        assert flag in allowed.FLAGS_IN_WORDS
+        assert flag in allowed.CPP.in_words

@@ -13,6 +13,8 @@ def test_private_paths_and_colours_go():
     text = f"\x1b[31m{FOLDER}/kernel.cpp:1:\x1b[0m error\a\n{FOLDER}/ccAb12Cd.s:4: x"
     assert compiler_log.clean(text, FOLDER) == "./kernel.cpp:1: error\nkernel.s:4: x"
     assert compiler_log.clean(f"{Path.home()}/secret", FOLDER) == "~/secret"
+    nvcc = f"/proc/self/cwd/kernel.cu(1): error\nptxas {FOLDER}/tmpxft_0a_00-6_kernel.ptx, line 2"
+    assert compiler_log.clean(nvcc, FOLDER) == "kernel.cu(1): error\nptxas kernel.ptx, line 2"
 
 
 @pytest.mark.parametrize(

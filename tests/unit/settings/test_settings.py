@@ -159,3 +159,11 @@ def test_threads_zero_means_every_core(monkeypatch):
 def test_cache_follows_xdg(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "c"))
     assert Settings.load().cache == Path(tmp_path / "c" / "kernelwright")
+
+
+def test_an_architecture_is_one_or_none(monkeypatch):
+    assert Settings.load().cuda_arch == ""
+    assert Settings.load({"cuda_arch": "sm_90a"}).cuda_arch == "sm_90a"
+    monkeypatch.setenv("KERNELWRIGHT_CUDA_ARCH", "90a; id")
+    with pytest.raises(UsageError, match="must be an architecture, as sm_90a"):
+        Settings.load()

@@ -8,6 +8,7 @@ from kernelwright.candidates.fingerprint import make_candidate
 from kernelwright.candidates.header import parse
 from kernelwright.errors import UsageError
 from kernelwright.records.conditions import Conditions
+from kernelwright.records.evaluation import Build
 from kernelwright.ship import file
 from tests import samples
 
@@ -27,6 +28,14 @@ def test_evidence_on_top():
     assert "Measured on cpu: Test 9000, 2 threads" in top
     assert "Compiler: g++ (Debian 12.2.0) 12.2.0" in top
     assert "Build: g++ -O3 -fopenmp -shared -fPIC -o libtwice.so twice.cpp" in top
+
+
+def test_the_command_that_builds_it_is_that_of_its_compiler():
+    found = samples.evaluation(samples.candidate())
+    flags = ("-std=c++17", "-O3", "-gencode=arch=compute_90a,code=sm_90a", "-Xcompiler=-fPIC")
+    build = Build(seconds=1, compiler="nvcc 13.0.88 with g++ 12", flags=flags)
+    command = file.build_command(found.model_copy(update={"build": build}), "twice.cu")
+    assert command == f"nvcc {' '.join(flags)} -shared -o libtwice.so twice.cu"
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,40 @@ def test_prototypes_are_exact():
     )
 
 
+def test_cuda_is_told_the_macro_of_each_type():
+    lines = contract.prototype(make(), "cuda").splitlines()
+    assert lines[-2:] == [
+        "#define DTYPE_T __nv_bfloat16",
+        (
+            'extern "C" int demo(const __nv_bfloat16* x, const int64_t* x_strides, '
+            "const int64_t* label, __nv_bfloat16* y, float eps, int64_t M, int64_t N, "
+            "cudaStream_t stream);"
+        ),
+    ]
+    assert all(line.startswith("// ") for line in lines[:-2])
+    assert "// #ifndef DTYPE_T / #define DTYPE_T __nv_bfloat16 / #endif" in lines
+    assert "#define DTYPE_T float" in contract.prototype(make(), "cuda", "cpu").splitlines()
+
+
+def test_types_without_variables_and_names_that_are_none_have_no_macro():
+    task = make(types={"T": "float32", "a b\n#include": "float32"})
+    assert contract.prototype(task, "cuda").count("\n#define") == 1
+    plain = make(
+        types={},
+        inputs=(Tensor(name="x", dtype="float8_e5m2", shape=("M", "N")),),
+        outputs=(Tensor(name="y", dtype="float16", shape=("M",)),),
+        scalars=(),
+        workloads=make().workloads[:1],
+    )
+    lines = contract.prototype(plain, "cuda").splitlines()
+    assert lines[-1].startswith('extern "C" int demo(const __nv_fp8_e5m2* x, __half* y, int64_t')
+    assert not any("DTYPE" in line or line.startswith("#") for line in lines)
+
+
+def test_other_languages_have_no_macros():
+    assert "DTYPE" not in contract.prototype(make(), "cpp")
+
+
 @pytest.mark.parametrize(
     ("axes", "words"),
     [
