@@ -43,8 +43,8 @@ MOST_SASS_BYTES = 8 << 20
 _MACHINE_FAULTS = ("host_config.h", "Unsupported gpu architecture")
 """In the log of a build that fails for every source alike; a source may print them, too."""
 _SHARED_HINT = (
-    "a block's fixed shared memory ends at 48 KiB: declare it extern __shared__, pass its size at "
-    "the launch, and raise cudaFuncAttributeMaxDynamicSharedMemorySize first"
+    "take less of it: smaller tiles or fewer stages; what is larger than 48 KiB is best declared "
+    "extern __shared__, with cudaFuncAttributeMaxDynamicSharedMemorySize raised before the launch"
 )
 Confinement = Literal["auto", "require", "off"]
 
