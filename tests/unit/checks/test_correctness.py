@@ -169,7 +169,10 @@ def test_twice_the_tolerance_fails_and_half_of_it_passes(output, tolerance, sign
     assert found.finding is not None
     assert found.finding.outcome is Outcome.WRONG_VALUES
     assert found.share > 1
-    passed = compare(shifted(answer, index, sign * limit / 2), answer, tolerance)
+    # Of two unequal elements the larger may be rounded by more than the limit.
+    half = shifted(answer, index, sign * limit / 2)
+    assume(abs(float(half[index]) - answer.truth[index]) < 0.9 * limit)
+    passed = compare(half, answer, tolerance)
     assert passed.finding is None
     assert passed.share <= 1
 
