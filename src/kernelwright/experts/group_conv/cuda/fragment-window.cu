@@ -1,0 +1,295 @@
+// /// kernelwright
+// strategy = "fragment-window: a window of a group lies in shared memory with two channels in each word, so that every tap is a plain offset of a fragment; matrix instructions"
+// tune.HIGH = [8, 4, 16]
+// tune.WIDE = [56, 32, 64]
+// tune.WARPS = [4, 2, 7, 8]
+// where = ["HIGH * WIDE % (16 * WARPS) == 0", "HIGH * WIDE <= 128 * WARPS"]
+// cures = ["compute", "memory bandwidth"]
+// ///
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include <climits>
+#include <cstdint>
+#include <type_traits>
+
+#ifndef DTYPE_T
+#define DTYPE_T __nv_bfloat16
+#endif
+
+namespace {
+
+template <typename T>
+__device__ __forceinline__ float wide(T v) {
+  return static_cast<float>(v);
+}
+template <typename T>
+__device__ __forceinline__ T narrow(float v) {
+  if constexpr (std::is_same_v<T, float>) return v;
+  else if constexpr (std::is_same_v<T, __half>) return __float2half_rn(v);
+  else return __float2bfloat16_rn(v);
+}
+
+// Any type, any channels: a thread keeps OUT channels of TALL pixels one above the other, eight channels of the
+// window and of the weights lie in shared memory at a time.
+template <typename T, int OUT, int TALL>
+__global__ void __launch_bounds__(256)
+    pixels(const T* x, const T* weight, T* y, int C, int per, int H, int W, int across, int down, int parts) {
+  constexpr int DEEP = 8 * TALL, IN = 8;
+  __shared__ float window[IN][DEEP + 2][34], taps[IN * 9][OUT];
+  const int tx = threadIdx.x % 32, ty = threadIdx.x / 32;
+  int block = blockIdx.x;
+  const int x0 = block % across * 32, y0 = (block /= across) % down * DEEP, part = (block /= down) % parts;
+  const int group = (block /= parts) % (C / per), n = block / (C / per), first = part * OUT;
+  const int64_t plane = static_cast<int64_t>(H) * W;
+  const T* from = x + (static_cast<int64_t>(n) * C + group * per) * plane;
+  const T* w = weight + static_cast<int64_t>(group * per + first) * per * 9;
+  float sum[TALL][OUT] = {};
+  for (int c0 = 0; c0 < per; c0 += IN) {
+    for (int i = threadIdx.x; i < IN * (DEEP + 2) * 34; i += 256) {
+      const int c = i / ((DEEP + 2) * 34), r = i / 34 % (DEEP + 2), q = i % 34, at_y = y0 + r - 1, at_x = x0 + q - 1;
+      const bool there = c0 + c < per && at_y >= 0 && at_y < H && at_x >= 0 && at_x < W;
+      window[c][r][q] = there ? wide(from[(c0 + c) * plane + static_cast<int64_t>(at_y) * W + at_x]) : 0.0f;
+    }
+    for (int i = threadIdx.x; i < IN * 9 * OUT; i += 256) {
+      const int o = i / (IN * 9), t = i % (IN * 9);
+      taps[t][o] = c0 + t / 9 < per && first + o < per ? wide(w[(static_cast<int64_t>(o) * per + c0) * 9 + t]) : 0.0f;
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (int c = 0; c < IN; ++c) {
+#pragma unroll
+      for (int t = 0; t < 9; ++t) {
+        float v[TALL];
+#pragma unroll
+        for (int p = 0; p < TALL; ++p) v[p] = window[c][ty * TALL + p + t / 3][tx + t % 3];
+#pragma unroll
+        for (int o = 0; o < OUT; ++o)
+#pragma unroll
+          for (int p = 0; p < TALL; ++p) sum[p][o] += v[p] * taps[c * 9 + t][o];
+      }
+    }
+    __syncthreads();
+  }
+  for (int p = 0; p < TALL; ++p) {
+    const int at_y = y0 + ty * TALL + p, at_x = x0 + tx;
+    if (at_y >= H || at_x >= W) continue;
+    T* to = y + (static_cast<int64_t>(n) * C + group * per + first) * plane + static_cast<int64_t>(at_y) * W + at_x;
+#pragma unroll
+    for (int o = 0; o < OUT; ++o)
+      if (first + o < per) to[o * plane] = narrow<T>(sum[p][o]);
+  }
+}
+
+template <typename T, int OUT, int TALL>
+int by_pixels(const T* x, const T* weight, T* y, int64_t N, int64_t C, int64_t per, int64_t H, int64_t W,
+              cudaStream_t stream) {
+  const int64_t across = (W + 31) / 32, down = (H + 8 * TALL - 1) / (8 * TALL), parts = (per + OUT - 1) / OUT;
+  pixels<T, OUT, TALL><<<static_cast<unsigned>(across * down * parts * (C / per) * N), 256, 0, stream>>>(
+      x, weight, y, static_cast<int>(C), static_cast<int>(per), static_cast<int>(H), static_cast<int>(W),
+      static_cast<int>(across), static_cast<int>(down), static_cast<int>(parts));
+  return cudaGetLastError();
+}
+
+template <typename T>
+__device__ __forceinline__ uint32_t pack(float low, float high) {
+  if constexpr (std::is_same_v<T, __half>) {
+    const __half2 v = __floats2half2_rn(low, high);
+    return reinterpret_cast<const uint32_t&>(v);
+  } else {
+    const __nv_bfloat162 v = __floats2bfloat162_rn(low, high);
+    return reinterpret_cast<const uint32_t&>(v);
+  }
+}
+#define MULTIPLY(TYPE)                                                                \
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." TYPE "." TYPE                 \
+               ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                       \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.x), "r"(b.y))
+template <typename T>
+__device__ __forceinline__ void multiply(float (&d)[4], const uint32_t (&a)[4], uint2 b) {
+  if constexpr (std::is_same_v<T, __half>) MULTIPLY("f16");
+  else MULTIPLY("bf16");
+}
+
+constexpr int THREADS = 32 * WARPS, PIXELS = HIGH * WIDE, TILES = PIXELS / 16 / WARPS;
+constexpr int PITCH = WIDE + 8, LEFT = 4;
+constexpr int PLANE = (HIGH + 2) * PITCH + ((HIGH + 2) * PITCH % 32 <= 8 ? 8 : 40) - (HIGH + 2) * PITCH % 32;
+static_assert(PIXELS % (16 * WARPS) == 0 && WIDE % 8 == 0 && PLANE % 32 == 8, "whole tiles, no conflicts of banks");
+
+// Channels of a group padded to P. Half a step of a product is eight channels of one tap.
+template <int P>
+struct Layout {
+  static constexpr int PAIRS = P / 2, BLOCKS = P / 8, HALVES = 9 * BLOCKS, STEPS = (HALVES + 1) / 2;
+  static constexpr int WINDOW = PAIRS * PLANE * 4, RESULT_PITCH = PIXELS + 8, RESULT = P * RESULT_PITCH * 2;
+  static constexpr int WEIGHTS_AT = (WINDOW > RESULT ? WINDOW : RESULT), WEIGHTS = STEPS * BLOCKS * 32 * 8;
+  static constexpr int SHARED = WEIGHTS_AT + WEIGHTS;
+};
+
+// Two channels of a window side by side in each word, so that a fragment of the product is four plain loads.
+template <typename T, int P, bool VECTORS>
+__device__ __forceinline__ void window_in(uint32_t* words, const T* from, int per, int H, int W, int x0, int y0) {
+  constexpr int PAIRS = P / 2, ROWS = HIGH + 2;
+  const int64_t plane = static_cast<int64_t>(H) * W;
+  const uint16_t* in = reinterpret_cast<const uint16_t*>(from);
+  const auto pair = [&](int c, int at_y, int at_x) -> uint32_t {
+    if (at_y < 0 || at_y >= H || at_x < 0 || at_x >= W) return 0;
+    const int64_t at = static_cast<int64_t>(at_y) * W + at_x;
+    const uint32_t low = c < per ? in[c * plane + at] : 0, high = c + 1 < per ? in[(c + 1) * plane + at] : 0;
+    return low | high << 16;
+  };
+  if constexpr (VECTORS) {
+    for (int i = threadIdx.x; i < PAIRS * ROWS * (WIDE / 8); i += THREADS) {
+      const int q = i % (WIDE / 8) * 8, row = i / (WIDE / 8) % ROWS, c = i / (WIDE / 8) / ROWS * 2;
+      const int at_y = y0 + row - 1, at_x = x0 + q;
+      uint4 low = make_uint4(0, 0, 0, 0), high = low;
+      if (at_y >= 0 && at_y < H && at_x < W) {
+        const uint16_t* at = in + c * plane + static_cast<int64_t>(at_y) * W + at_x;
+        if (c < per) low = *reinterpret_cast<const uint4*>(at);
+        if (c + 1 < per) high = *reinterpret_cast<const uint4*>(at + plane);
+      }
+      uint4* to = reinterpret_cast<uint4*>(words + c / 2 * PLANE + row * PITCH + LEFT + q);
+      to[0] = make_uint4(__byte_perm(low.x, high.x, 0x5410), __byte_perm(low.x, high.x, 0x7632),
+                         __byte_perm(low.y, high.y, 0x5410), __byte_perm(low.y, high.y, 0x7632));
+      to[1] = make_uint4(__byte_perm(low.z, high.z, 0x5410), __byte_perm(low.z, high.z, 0x7632),
+                         __byte_perm(low.w, high.w, 0x5410), __byte_perm(low.w, high.w, 0x7632));
+    }
+    for (int i = threadIdx.x; i < PAIRS * ROWS * 2; i += THREADS) {
+      const int right = i % 2, row = i / 2 % ROWS, c = i / 2 / ROWS * 2;
+      words[c / 2 * PLANE + row * PITCH + (right ? LEFT + WIDE : LEFT - 1)] =
+          pair(c, y0 + row - 1, right ? x0 + WIDE : x0 - 1);
+    }
+  } else {
+    for (int i = threadIdx.x; i < PAIRS * ROWS * (WIDE + 2); i += THREADS) {
+      const int q = i % (WIDE + 2), row = i / (WIDE + 2) % ROWS, c = i / (WIDE + 2) / ROWS * 2;
+      words[c / 2 * PLANE + row * PITCH + LEFT - 1 + q] = pair(c, y0 + row - 1, x0 + q - 1);
+    }
+  }
+}
+
+template <typename T, int P, bool VECTORS>
+__global__ void __launch_bounds__(THREADS)
+    tiles(const T* x, const T* weight, T* y, int C, int per, int H, int W, int across, int down) {
+#if __CUDA_ARCH__ >= 900
+  using L = Layout<P>;
+  extern __shared__ __align__(16) uint8_t raw[];
+  uint32_t* words = reinterpret_cast<uint32_t*>(raw);
+  uint32_t* fragments = reinterpret_cast<uint32_t*>(raw + L::WEIGHTS_AT);
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int x0 = blockIdx.x % across * WIDE, y0 = blockIdx.x / across % down * HIGH;
+  const int groups = C / per, rest = blockIdx.x / across / down, group = rest % groups, n = rest / groups;
+  const int64_t plane = static_cast<int64_t>(H) * W, start = (static_cast<int64_t>(n) * C + group * per) * plane;
+  const uint16_t* w = reinterpret_cast<const uint16_t*>(weight) + static_cast<int64_t>(group) * per * per * 9;
+  window_in<T, P, VECTORS>(words, x + start, per, H, W, x0, y0);
+  for (int i = threadIdx.x; i < L::STEPS * L::BLOCKS * 64; i += THREADS) {
+    const int half = i / (L::BLOCKS * 64) * 2 + i % 2, o = i / 64 % L::BLOCKS * 8 + i / 2 % 32 / 4;
+    const int tap = half / L::BLOCKS, c = half % L::BLOCKS * 8 + i / 2 % 4 * 2, at = (o * per + c) * 9 + tap;
+    uint32_t word = 0;
+    if (tap < 9 && o < per && c < per) word = w[at] | (c + 1 < per ? static_cast<uint32_t>(w[at + 9]) << 16 : 0);
+    fragments[i] = word;
+  }
+  __syncthreads();
+  const uint32_t* low[TILES];
+  const uint32_t* high[TILES];
+#pragma unroll
+  for (int t = 0; t < TILES; ++t) {
+    const int p = (warp * TILES + t) * 16 + lane / 4, q = p + 8;
+    low[t] = words + lane % 4 * PLANE + p / WIDE * PITCH + p % WIDE + LEFT - 1;
+    high[t] = words + lane % 4 * PLANE + q / WIDE * PITCH + q % WIDE + LEFT - 1;
+  }
+  float d[TILES][L::BLOCKS][4] = {};
+#pragma unroll
+  for (int step = 0; step < L::STEPS; ++step) {
+    uint2 b[L::BLOCKS];
+#pragma unroll
+    for (int o = 0; o < L::BLOCKS; ++o)
+      b[o] = reinterpret_cast<const uint2*>(fragments)[(step * L::BLOCKS + o) * 32 + lane];
+    const int left = step * 2, right = left + 1 < L::HALVES ? left + 1 : left;  // the last one's weights are noughts
+    const int at = left % L::BLOCKS * 4 * PLANE + left / L::BLOCKS / 3 * PITCH + left / L::BLOCKS % 3;
+    const int at8 = right % L::BLOCKS * 4 * PLANE + right / L::BLOCKS / 3 * PITCH + right / L::BLOCKS % 3;
+#pragma unroll
+    for (int t = 0; t < TILES; ++t) {
+      uint32_t a[4] = {low[t][at], high[t][at], 0, 0};
+      if (left + 1 < L::HALVES) a[2] = low[t][at8], a[3] = high[t][at8];
+#pragma unroll
+      for (int o = 0; o < L::BLOCKS; ++o) multiply<T>(d[t][o], a, b[o]);
+    }
+  }
+  __syncthreads();  // results take the place of the window
+  const uint32_t results = static_cast<uint32_t>(__cvta_generic_to_shared(raw));
+#pragma unroll
+  for (int t = 0; t < TILES; ++t) {
+    const int p = (warp * TILES + t) * 16 + lane / 8 % 2 * 8;
+#pragma unroll
+    for (int o = 0; o < L::BLOCKS; ++o) {
+      const uint32_t to = results + ((o * 8 + lane % 8) * L::RESULT_PITCH + p) * 2;
+      asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(to),
+                   "r"(pack<T>(d[t][o][0], d[t][o][1])), "r"(pack<T>(d[t][o][2], d[t][o][3]))
+                   : "memory");
+    }
+  }
+  __syncthreads();
+  const T* lines = reinterpret_cast<const T*>(raw);
+  if constexpr (VECTORS) {
+    for (int i = threadIdx.x; i < P * (PIXELS / 8); i += THREADS) {
+      const int o = i / (PIXELS / 8), p = i % (PIXELS / 8) * 8, at_y = y0 + p / WIDE, at_x = x0 + p % WIDE;
+      if (o < per && at_y < H && at_x < W)
+        *reinterpret_cast<uint4*>(y + start + o * plane + static_cast<int64_t>(at_y) * W + at_x) =
+            *reinterpret_cast<const uint4*>(lines + o * L::RESULT_PITCH + p);
+    }
+  } else {
+    for (int i = threadIdx.x; i < P * PIXELS; i += THREADS) {
+      const int o = i / PIXELS, p = i % PIXELS, at_y = y0 + p / WIDE, at_x = x0 + p % WIDE;
+      if (o < per && at_y < H && at_x < W)
+        y[start + o * plane + static_cast<int64_t>(at_y) * W + at_x] = lines[o * L::RESULT_PITCH + p];
+    }
+  }
+#endif
+}
+
+template <typename T, int P, bool VECTORS>
+int launch(const T* x, const T* weight, T* y, int N, int C, int per, int H, int W, cudaStream_t stream) {
+  constexpr int SHARED = Layout<P>::SHARED;
+  const auto kernel = tiles<T, P, VECTORS>;
+  const cudaError_t problem = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED);
+  if (problem != cudaSuccess) return problem;
+  const int across = (W + WIDE - 1) / WIDE, down = (H + HIGH - 1) / HIGH;
+  kernel<<<static_cast<unsigned>(across * down * (C / per) * N), THREADS, SHARED, stream>>>(x, weight, y, C, per, H, W,
+                                                                                            across, down);
+  return cudaGetLastError();
+}
+
+template <typename T, int P>
+int choose(const T* x, const T* weight, T* y, int N, int C, int per, int H, int W, cudaStream_t stream) {
+  const bool vectors = (reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y)) % 16 == 0 && W % 8 == 0;
+  if (vectors) return launch<T, P, true>(x, weight, y, N, C, per, H, W, stream);
+  return launch<T, P, false>(x, weight, y, N, C, per, H, W, stream);
+}
+
+template <typename T>
+int convolve(const T* x, const T* weight, T* y, int64_t N, int64_t C, int64_t H, int64_t W, int64_t G,
+             cudaStream_t stream) {
+  if (N == 0 || C == 0 || H == 0 || W == 0 || G == 0) return 0;
+  const int64_t per = C / G;
+  if constexpr (sizeof(T) == 2) {
+    int device = 0, major = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (major >= 9 && per <= 32 && C < (1 << 24) && H < (1 << 24) && W < (1 << 24)) {
+      const int n = static_cast<int>(N), c = static_cast<int>(C), p = static_cast<int>(per);
+      const int h = static_cast<int>(H), w = static_cast<int>(W);
+      if (per <= 8) return choose<T, 8>(x, weight, y, n, c, p, h, w, stream);
+      if (per <= 16) return choose<T, 16>(x, weight, y, n, c, p, h, w, stream);
+      return choose<T, 32>(x, weight, y, n, c, p, h, w, stream);
+    }
+  }
+  return by_pixels<T, 8, 2>(x, weight, y, N, C, per, H, W, stream);
+}
+
+}  // namespace
+
+extern "C" int group_conv(const DTYPE_T* x, const DTYPE_T* weight, DTYPE_T* y, int64_t N, int64_t C, int64_t H,
+                          int64_t W, int64_t G, cudaStream_t stream) {
+  return convolve<DTYPE_T>(x, weight, y, N, C, H, W, G, stream);
+}
