@@ -1,6 +1,6 @@
 // /// kernelwright
 // strategy = "register-tiles: each thread keeps 8 x 8 sums, strips of both matrices pass through two shared buffers as floats; for float32, right for any type"
-// tune.DEPTH = [16, 8, 32]
+// tune.DEPTH = [16, 8]
 // tune.GROUP = [8, 4, 16]
 // cures = ["compute"]
 // ///
