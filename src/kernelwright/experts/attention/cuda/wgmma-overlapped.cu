@@ -1,9 +1,11 @@
 // /// kernelwright
-// strategy = "wgmma-overlapped: one warp copies keys and values in, two warpgroups take turns at multiplying, each applies softmax to the next scores while its values are still being added"
+// strategy = "wgmma-overlapped: one warp copies keys and values in, two or three warpgroups take turns at multiplying, each applies softmax to the next scores while its values are still being added"
 // tune.BN = [128, 64]
 // tune.STAGES = [2, 3, 4]
+// tune.GROUPS = [3, 2]
 // tune.TURNS = [1, 0]
-// where = ["BN * STAGES * D * 4 + 512 * D <= 220000"]
+// tune.BAND = [24, 40, 12]
+// where = ["GROUPS * D <= 256", "BN * STAGES * D * 4 + 256 * GROUPS * D <= 220000"]
 // cures = ["compute", "memory latency"]
 // ///
 #include <cuda.h>
@@ -21,8 +23,6 @@
 #endif
 
 namespace {
-
-constexpr int BM = 128, THREADS = 384;
 
 template <typename T>
 __device__ __forceinline__ float wide(T v) {
@@ -120,11 +120,11 @@ __device__ __forceinline__ void store(const CUtensorMap* map, int x, int y, int 
                : "memory");
 }
 __device__ __forceinline__ void together(int barrier) { asm volatile("bar.sync %0, 128;" ::"r"(barrier) : "memory"); }
-__device__ __forceinline__ void take_turn(int half) {
-  if (TURNS) asm volatile("bar.sync %0, 256;" ::"r"(3 + half) : "memory");
+__device__ __forceinline__ void take_turn(int part) {
+  if (TURNS) asm volatile("bar.sync %0, 256;" ::"r"(4 + part) : "memory");
 }
-__device__ __forceinline__ void pass_turn(int half) {
-  if (TURNS) asm volatile("bar.arrive %0, 256;" ::"r"(4 - half) : "memory");
+__device__ __forceinline__ void pass_turn(int part, int parts) {
+  if (TURNS) asm volatile("bar.arrive %0, 256;" ::"r"(part + 1 < parts ? 5 + part : 4) : "memory");
 }
 __device__ __forceinline__ void commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int LEFT>
@@ -188,17 +188,19 @@ __device__ __forceinline__ void values(float (&d)[SIZE], const uint32_t* a, uint
   else VALUES("128", LIST64, "%64,%65,%66,%67", "%68", "%69", "bf16", R64);
 }
 
-// Heads in bands whose keys and values fit the cache; within one, the longest rows first.
+// Heads in bands whose keys and values fit the cache; within one, the longest rows first, dealt forth and back.
 struct Order {
   int tall, heads, band, causal, S;
-  __device__ __forceinline__ int count() const { return tall * heads; }
-  __device__ __forceinline__ void place(int tile, int& row, int& head) const {
-    const int first = tile / (band * tall) * band, width = min(band, heads - first), rest = tile - first * tall;
-    row = (tall - 1 - rest / width) * BM;
-    head = first + rest % width;
-  }
-  __device__ __forceinline__ int blocks(int row) const {
-    return (min(S, causal ? row + BM : S) + BN - 1) / BN;
+  template <typename Do>
+  __device__ __forceinline__ void each(int high, Do work) const {
+    const int count = tall * heads, size = gridDim.x, here = blockIdx.x;
+    for (int round = 0; round * size < count; ++round) {
+      const int tile = round * size + (round % 2 ? size - 1 - here : here);
+      if (tile >= count) continue;
+      const int first = tile / (band * tall) * band, width = min(band, heads - first), rest = tile - first * tall;
+      const int row = (tall - 1 - rest / width) * high;
+      work(row, first + rest % width, (min(S, causal ? row + high : S) + BN - 1) / BN);
+    }
   }
 };
 
@@ -241,13 +243,14 @@ __device__ __forceinline__ void mask(float (&s)[BN / 2], int column, int row, co
 
 template <int D>
 struct Layout {
+  static constexpr int PARTS = D > 64 ? 2 : GROUPS, BM = 64 * PARTS, THREADS = 128 * (PARTS + 1);
   static constexpr int Q = BM * D * 2, KV = BN * D * 2;
   static constexpr int K_AT = 2 * Q, V_AT = K_AT + STAGES * KV, BARRIERS = V_AT + STAGES * KV;
   static constexpr int SHARED = BARRIERS + 8 * (2 + 4 * STAGES) + 1024;
 };
 
 template <typename T, int D>
-__global__ void __launch_bounds__(THREADS, 1)
+__global__ void __launch_bounds__(Layout<D>::THREADS, 1)
     tiles(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
           const __grid_constant__ CUtensorMap v_map, const __grid_constant__ CUtensorMap o_map, Order order,
           float scale) {
@@ -261,29 +264,27 @@ __global__ void __launch_bounds__(THREADS, 1)
   const int group = threadIdx.x / 128;
   if (threadIdx.x == 0) {
     ready_after(q_full, 1);
-    ready_after(q_empty, 8);
+    ready_after(q_empty, 4 * L::PARTS);
     for (int s = 0; s < STAGES; ++s) {
       ready_after(k_full + 8 * s, 1);
-      ready_after(k_empty + 8 * s, 8);
+      ready_after(k_empty + 8 * s, 4 * L::PARTS);
       ready_after(v_full + 8 * s, 1);
-      ready_after(v_empty + 8 * s, 8);
+      ready_after(v_empty + 8 * s, 4 * L::PARTS);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   __syncthreads();
   if (group == 0) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(L::PARTS == 2 ? 40 : 32));
     if (threadIdx.x == 0) {
       int stage = 0, parity = 0, q_parity = 0;
-      for (int tile = blockIdx.x; tile < order.count(); tile += gridDim.x) {
-        int row, head;
-        order.place(tile, row, head);
+      order.each(L::BM, [&](int row, int head, int blocks) {
         wait(q_empty, q_parity ^ 1);
         q_parity ^= 1;
         expect(q_full, L::Q);
-        for (int i = 0; i < 2 * D / 64; ++i)
+        for (int i = 0; i < L::PARTS * D / 64; ++i)
           fetch(q_at + i * 8192, &q_map, i % (D / 64) * 64, row + i / (D / 64) * 64, head, q_full);
-        for (int j = order.blocks(row) - 1; j >= 0; --j) {
+        for (int j = blocks - 1; j >= 0; --j) {
           wait(k_empty + 8 * stage, parity ^ 1);
           expect(k_full + 8 * stage, L::KV);
           for (int i = 0; i < D / 64; ++i)
@@ -294,23 +295,21 @@ __global__ void __launch_bounds__(THREADS, 1)
             fetch(v_at + stage * L::KV + i * (BN * 128), &v_map, i * 64, j * BN, head, v_full + 8 * stage);
           if (++stage == STAGES) stage = 0, parity ^= 1;
         }
-      }
+      });
     }
     __syncwarp();
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-    const int half = group - 1, lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
-    const uint32_t q_mine = q_at + half * (L::Q / 2), o_mine = o_at + half * (L::Q / 2);
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(L::PARTS == 2 ? 232 : 160));
+    const int part = group - 1, lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+    const uint32_t q_mine = q_at + part * (64 * D * 2), o_mine = o_at + part * (64 * D * 2);
     const uint32_t line = o_mine + (warp * 16 + lane % 16) * 128;
     int stage = 0, parity = 0, q_parity = 0;
     float s[BN / 2], o[D / 2], top[2], total[2], keep[2];
     uint32_t p[BN / 4];
-    if (half == 1) pass_turn(half);
-    for (int tile = blockIdx.x; tile < order.count(); tile += gridDim.x) {
-      int row, head;
-      order.place(tile, row, head);
-      const int mine = row + half * 64 + warp * 16 + lane / 4;
-      int j = order.blocks(row) - 1;
+    if (part == L::PARTS - 1) pass_turn(part, L::PARTS);
+    order.each(L::BM, [&](int row, int head, int blocks) {
+      const int mine = row + part * 64 + warp * 16 + lane / 4;
+      int j = blocks - 1;
       const auto begin_scores = [&] {
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
@@ -328,7 +327,7 @@ __global__ void __launch_bounds__(THREADS, 1)
         commit();
       };
       const auto hide = [&] {
-        if ((order.causal && (j + 1) * BN - 1 > row + half * 64) || (j + 1) * BN > order.S)
+        if ((order.causal && (j + 1) * BN - 1 > row + part * 64) || (j + 1) * BN > order.S)
           mask(s, j * BN + lane % 4 * 2, mine, order);
       };
       const auto to_weights = [&] {
@@ -348,28 +347,31 @@ __global__ void __launch_bounds__(THREADS, 1)
       if (lane == 0) arrive(k_empty + 8 * stage);
       hide();
       soften(s, top, total, keep, scale);
-      to_weights();
-      for (--j; j >= 0; --j) {
-        const int before = stage, parity_before = parity;
+      int before = -1;
+      // The wait stands at the head of the loop: within a block, the assembler would move it before softmax.
+      for (;;) {
+        finish<0>();
+        hold(o);
+        hold(p);
+        if (before >= 0 && lane == 0) arrive(v_empty + 8 * before);
+#pragma unroll
+        for (int i = 0; i < D / 2; ++i) o[i] *= keep[i / 2 % 2];
+        to_weights();
+        if (--j < 0) break;
+        const int parity_before = parity;
+        before = stage;
         if (++stage == STAGES) stage = 0, parity ^= 1;
         wait(k_full + 8 * stage, parity);
-        take_turn(half);
+        take_turn(part);
         begin_scores();
         wait(v_full + 8 * before, parity_before);
         begin_values(before, 1);
-        pass_turn(half);
+        pass_turn(part, L::PARTS);
         finish<1>();
         hold(s);
         if (lane == 0) arrive(k_empty + 8 * stage);
         hide();
         soften(s, top, total, keep, scale);
-        finish<0>();
-        hold(o);
-        hold(p);
-        if (lane == 0) arrive(v_empty + 8 * before);
-#pragma unroll
-        for (int i = 0; i < D / 2; ++i) o[i] *= keep[i / 2 % 2];
-        to_weights();
       }
       if (lane == 0) arrive(q_empty);
       wait(v_full + 8 * stage, parity);
@@ -386,7 +388,7 @@ __global__ void __launch_bounds__(THREADS, 1)
       if (lane == 0) arrive(v_empty + 8 * stage);
       if (++stage == STAGES) stage = 0, parity ^= 1;
       if (threadIdx.x % 128 == 0) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-      together(1 + half);
+      together(1 + part);
 #pragma unroll
       for (int i = 0; i < D / 16; ++i) {
         const float* v = o + i * 8;
@@ -397,12 +399,12 @@ __global__ void __launch_bounds__(THREADS, 1)
                      : "memory");
       }
       asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-      together(1 + half);
+      together(1 + part);
       if (threadIdx.x % 128 == 0) {
-        for (int i = 0; i < D / 64; ++i) store(&o_map, i * 64, row + half * 64, head, o_mine + i * 8192);
+        for (int i = 0; i < D / 64; ++i) store(&o_map, i * 64, row + part * 64, head, o_mine + i * 8192);
         asm volatile("cp.async.bulk.commit_group;" ::: "memory");
       }
-    }
+    });
     if (threadIdx.x % 128 == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
   }
 #endif
@@ -444,16 +446,16 @@ int launch(Encode encode, const T* q, const T* k, const T* v, T* o, int causal, 
   if (!describe<T>(encode, &q_map, q, heads, S, D, 64) || !describe<T>(encode, &k_map, k, heads, S, D, BN) ||
       !describe<T>(encode, &v_map, v, heads, S, D, BN) || !describe<T>(encode, &o_map, o, heads, S, D, 64))
     return cudaErrorInvalidValue;
-  constexpr int SHARED = Layout<D>::SHARED;
+  using L = Layout<D>;
   const cudaError_t problem =
-      cudaFuncSetAttribute(tiles<T, D>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED);
+      cudaFuncSetAttribute(tiles<T, D>, cudaFuncAttributeMaxDynamicSharedMemorySize, L::SHARED);
   if (problem != cudaSuccess) return problem;
-  const int64_t fitting = (int64_t{24} << 20) / (4 * S * D), band = fitting < 1 ? 1 : fitting < heads ? fitting : heads;
-  const int64_t tall = (S + BM - 1) / BM;
+  const int64_t fitting = (int64_t{BAND} << 20) / (4 * S * D), band = fitting < 1 ? 1 : fitting < heads ? fitting : heads;
+  const int64_t tall = (S + L::BM - 1) / L::BM;
   const Order order = {static_cast<int>(tall), static_cast<int>(heads), static_cast<int>(band), causal != 0,
                        static_cast<int>(S)};
   const float scale = 1.4426950408889634f / std::sqrt(static_cast<float>(D));
-  tiles<T, D><<<static_cast<unsigned>(tall * heads < cores ? tall * heads : cores), THREADS, SHARED, stream>>>(
+  tiles<T, D><<<static_cast<unsigned>(tall * heads < cores ? tall * heads : cores), L::THREADS, L::SHARED, stream>>>(
       q_map, k_map, v_map, o_map, order, scale);
   return cudaGetLastError();
 }

@@ -1,5 +1,5 @@
 # /// kernelwright
-# strategy = "key-blocks: a tile of queries meets the keys block by block, its running maximum and sum rescale what was added before; blocks that need no mask come first"
+# strategy = "key-blocks: online softmax over blocks of keys, unmasked ones first"
 # tune.BM = [128, 64]
 # tune.BN = [64, 128, 32]
 # tune.num_warps = [8, 4]

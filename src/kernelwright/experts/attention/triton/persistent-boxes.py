@@ -1,5 +1,5 @@
 # /// kernelwright
-# strategy = "persistent-boxes: as many programs as cores walk over the query tiles of all heads, longest first, keys and values come as boxes by the copy engine"
+# strategy = "persistent-boxes: key blocks by the copy engine, a program for each core"
 # tune.BM = [128, 64]
 # tune.BN = [128, 64]
 # tune.num_warps = [8, 4]

@@ -1,5 +1,5 @@
 # /// kernelwright
-# strategy = "split-keys: the keys of a query tile are cut into parts that run side by side, each with its own maximum, sum and output, then a merge weighs the parts; for few queries"
+# strategy = "split-keys: parts of the keys run side by side, then a merge weighs them"
 # tune.PARTS = [4, 2, 8]
 # tune.BM = [64, 128, 32]
 # tune.BN = [64, 128, 32]

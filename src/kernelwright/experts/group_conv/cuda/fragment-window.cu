@@ -1,11 +1,12 @@
 // /// kernelwright
-// strategy = "fragment-window: a window of a group lies in shared memory with two channels in each word, so that every tap is a plain offset of a fragment; matrix instructions"
+// strategy = "fragment-window: blocks walk over windows that the copy engine brings ahead, two channels of a group share a word, so that every tap is a plain offset of a fragment; matrix instructions"
 // tune.HIGH = [8, 4, 16]
-// tune.WIDE = [56, 32, 64]
-// tune.WARPS = [4, 2, 7, 8]
+// tune.WIDE = [56, 64, 32]
+// tune.WARPS = [7, 4, 8, 2]
 // where = ["HIGH * WIDE % (16 * WARPS) == 0", "HIGH * WIDE <= 128 * WARPS"]
 // cures = ["compute", "memory bandwidth"]
 // ///
+#include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -114,157 +115,231 @@ __device__ __forceinline__ void multiply(float (&d)[4], const uint32_t (&a)[4], 
 }
 
 constexpr int THREADS = 32 * WARPS, PIXELS = HIGH * WIDE, TILES = PIXELS / 16 / WARPS;
-constexpr int PITCH = WIDE + 8, LEFT = 4;
-constexpr int PLANE = (HIGH + 2) * PITCH + ((HIGH + 2) * PITCH % 32 <= 8 ? 8 : 40) - (HIGH + 2) * PITCH % 32;
+constexpr int ROWS = HIGH + 2, PITCH = WIDE + 8;
+constexpr int PLANE = ROWS * PITCH + (ROWS * PITCH % 32 <= 8 ? 8 : 40) - ROWS * PITCH % 32;
 static_assert(PIXELS % (16 * WARPS) == 0 && WIDE % 8 == 0 && PLANE % 32 == 8, "whole tiles, no conflicts of banks");
 
 // Channels of a group padded to P. Half a step of a product is eight channels of one tap.
 template <int P>
 struct Layout {
   static constexpr int PAIRS = P / 2, BLOCKS = P / 8, HALVES = 9 * BLOCKS, STEPS = (HALVES + 1) / 2;
-  static constexpr int WINDOW = PAIRS * PLANE * 4, RESULT_PITCH = PIXELS + 8, RESULT = P * RESULT_PITCH * 2;
-  static constexpr int WEIGHTS_AT = (WINDOW > RESULT ? WINDOW : RESULT), WEIGHTS = STEPS * BLOCKS * 32 * 8;
-  static constexpr int SHARED = WEIGHTS_AT + WEIGHTS;
+  static constexpr int BOX = (P * ROWS * PITCH * 2 + 127) / 128 * 128, WINDOW = PAIRS * PLANE * 4;
+  static constexpr int RESULT_PITCH = PIXELS + 8, RESULT = P * RESULT_PITCH * 2;
+  static constexpr int WEIGHTS_AT = BOX + (WINDOW > RESULT ? WINDOW : RESULT), WEIGHTS = STEPS * BLOCKS * 32 * 8;
+  static constexpr int BARRIER = WEIGHTS_AT + WEIGHTS, SHARED = BARRIER + 8 + 128;
 };
 
+// Which pixels of which group: groups are outermost, so that a block rarely needs other weights.
+struct Tile {
+  int x0, y0, n, group;
+  __device__ __forceinline__ Tile(int tile, int across, int down, int N) {
+    x0 = tile % across * WIDE, y0 = (tile /= across) % down * HIGH, n = (tile /= down) % N, group = tile / N;
+  }
+};
+
+__device__ __forceinline__ void fetch(uint32_t to, const CUtensorMap* map, const Tile& at, int per, uint32_t barrier) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(per * ROWS * PITCH * 2)
+               : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];"
+      ::"r"(to), "l"(map), "r"(at.x0 - 1), "r"(at.y0 - 1), "r"(at.group * per), "r"(at.n), "r"(barrier)
+      : "memory");
+}
+__device__ __forceinline__ void wait(uint32_t barrier, int parity) {
+  asm volatile(
+      "{\n.reg .pred done;\nagain:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@done bra.uni over;\nbra.uni again;\nover:\n}" ::"r"(
+          barrier),
+      "r"(parity)
+      : "memory");
+}
+
 // Two channels of a window side by side in each word, so that a fragment of the product is four plain loads.
-template <typename T, int P, bool VECTORS>
-__device__ __forceinline__ void window_in(uint32_t* words, const T* from, int per, int H, int W, int x0, int y0) {
-  constexpr int PAIRS = P / 2, ROWS = HIGH + 2;
-  const int64_t plane = static_cast<int64_t>(H) * W;
-  const uint16_t* in = reinterpret_cast<const uint16_t*>(from);
-  const auto pair = [&](int c, int at_y, int at_x) -> uint32_t {
-    if (at_y < 0 || at_y >= H || at_x < 0 || at_x >= W) return 0;
-    const int64_t at = static_cast<int64_t>(at_y) * W + at_x;
-    const uint32_t low = c < per ? in[c * plane + at] : 0, high = c + 1 < per ? in[(c + 1) * plane + at] : 0;
-    return low | high << 16;
-  };
-  if constexpr (VECTORS) {
-    for (int i = threadIdx.x; i < PAIRS * ROWS * (WIDE / 8); i += THREADS) {
-      const int q = i % (WIDE / 8) * 8, row = i / (WIDE / 8) % ROWS, c = i / (WIDE / 8) / ROWS * 2;
-      const int at_y = y0 + row - 1, at_x = x0 + q;
-      uint4 low = make_uint4(0, 0, 0, 0), high = low;
-      if (at_y >= 0 && at_y < H && at_x < W) {
-        const uint16_t* at = in + c * plane + static_cast<int64_t>(at_y) * W + at_x;
-        if (c < per) low = *reinterpret_cast<const uint4*>(at);
-        if (c + 1 < per) high = *reinterpret_cast<const uint4*>(at + plane);
-      }
-      uint4* to = reinterpret_cast<uint4*>(words + c / 2 * PLANE + row * PITCH + LEFT + q);
-      to[0] = make_uint4(__byte_perm(low.x, high.x, 0x5410), __byte_perm(low.x, high.x, 0x7632),
-                         __byte_perm(low.y, high.y, 0x5410), __byte_perm(low.y, high.y, 0x7632));
-      to[1] = make_uint4(__byte_perm(low.z, high.z, 0x5410), __byte_perm(low.z, high.z, 0x7632),
-                         __byte_perm(low.w, high.w, 0x5410), __byte_perm(low.w, high.w, 0x7632));
-    }
-    for (int i = threadIdx.x; i < PAIRS * ROWS * 2; i += THREADS) {
-      const int right = i % 2, row = i / 2 % ROWS, c = i / 2 / ROWS * 2;
-      words[c / 2 * PLANE + row * PITCH + (right ? LEFT + WIDE : LEFT - 1)] =
-          pair(c, y0 + row - 1, right ? x0 + WIDE : x0 - 1);
-    }
-  } else {
-    for (int i = threadIdx.x; i < PAIRS * ROWS * (WIDE + 2); i += THREADS) {
-      const int q = i % (WIDE + 2), row = i / (WIDE + 2) % ROWS, c = i / (WIDE + 2) / ROWS * 2;
-      words[c / 2 * PLANE + row * PITCH + LEFT - 1 + q] = pair(c, y0 + row - 1, x0 + q - 1);
-    }
+template <int P>
+__device__ __forceinline__ void pair_up(uint32_t* words, const uint16_t* box, int per) {
+  for (int i = threadIdx.x; i < P / 2 * ROWS * (PITCH / 8); i += THREADS) {
+    const int at = i % (ROWS * (PITCH / 8)) * 8, c = i / (ROWS * (PITCH / 8)) * 2;
+    uint4 low = make_uint4(0, 0, 0, 0), high = low;
+    if (c < per) low = *reinterpret_cast<const uint4*>(box + c * ROWS * PITCH + at);
+    if (c + 1 < per) high = *reinterpret_cast<const uint4*>(box + (c + 1) * ROWS * PITCH + at);
+    uint4* to = reinterpret_cast<uint4*>(words + c / 2 * PLANE + at);
+    to[0] = make_uint4(__byte_perm(low.x, high.x, 0x5410), __byte_perm(low.x, high.x, 0x7632),
+                       __byte_perm(low.y, high.y, 0x5410), __byte_perm(low.y, high.y, 0x7632));
+    to[1] = make_uint4(__byte_perm(low.z, high.z, 0x5410), __byte_perm(low.z, high.z, 0x7632),
+                       __byte_perm(low.w, high.w, 0x5410), __byte_perm(low.w, high.w, 0x7632));
   }
 }
 
-template <typename T, int P, bool VECTORS>
-__global__ void __launch_bounds__(THREADS)
-    tiles(const T* x, const T* weight, T* y, int C, int per, int H, int W, int across, int down) {
-#if __CUDA_ARCH__ >= 900
-  using L = Layout<P>;
-  extern __shared__ __align__(16) uint8_t raw[];
-  uint32_t* words = reinterpret_cast<uint32_t*>(raw);
-  uint32_t* fragments = reinterpret_cast<uint32_t*>(raw + L::WEIGHTS_AT);
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int x0 = blockIdx.x % across * WIDE, y0 = blockIdx.x / across % down * HIGH;
-  const int groups = C / per, rest = blockIdx.x / across / down, group = rest % groups, n = rest / groups;
-  const int64_t plane = static_cast<int64_t>(H) * W, start = (static_cast<int64_t>(n) * C + group * per) * plane;
-  const uint16_t* w = reinterpret_cast<const uint16_t*>(weight) + static_cast<int64_t>(group) * per * per * 9;
-  window_in<T, P, VECTORS>(words, x + start, per, H, W, x0, y0);
-  for (int i = threadIdx.x; i < L::STEPS * L::BLOCKS * 64; i += THREADS) {
-    const int half = i / (L::BLOCKS * 64) * 2 + i % 2, o = i / 64 % L::BLOCKS * 8 + i / 2 % 32 / 4;
-    const int tap = half / L::BLOCKS, c = half % L::BLOCKS * 8 + i / 2 % 4 * 2, at = (o * per + c) * 9 + tap;
+// The same without the copy engine, for rows that are not aligned.
+template <int P>
+__device__ __forceinline__ void pair_by_pair(uint32_t* words, const uint16_t* in, const Tile& tile, int per, int H,
+                                             int W) {
+  const int64_t plane = static_cast<int64_t>(H) * W;
+  for (int i = threadIdx.x; i < P / 2 * ROWS * (WIDE + 2); i += THREADS) {
+    const int q = i % (WIDE + 2), row = i / (WIDE + 2) % ROWS, c = i / (WIDE + 2) / ROWS * 2;
+    const int y = tile.y0 + row - 1, x = tile.x0 + q - 1;
+    uint32_t word = 0;
+    if (y >= 0 && y < H && x >= 0 && x < W) {
+      const uint16_t* at = in + c * plane + static_cast<int64_t>(y) * W + x;
+      word = (c < per ? at[0] : 0) | (c + 1 < per ? static_cast<uint32_t>(at[plane]) << 16 : 0);
+    }
+    words[c / 2 * PLANE + row * PITCH + q] = word;
+  }
+}
+
+// Weights in the order in which fragments of the product want them.
+template <int P>
+__device__ __forceinline__ void order_weights(uint32_t* fragments, const uint16_t* w, int per) {
+  constexpr int BLOCKS = Layout<P>::BLOCKS;
+  for (int i = threadIdx.x; i < Layout<P>::STEPS * BLOCKS * 64; i += THREADS) {
+    const int half = i / (BLOCKS * 64) * 2 + i % 2, o = i / 64 % BLOCKS * 8 + i / 2 % 32 / 4;
+    const int tap = half / BLOCKS, c = half % BLOCKS * 8 + i / 2 % 4 * 2, at = (o * per + c) * 9 + tap;
     uint32_t word = 0;
     if (tap < 9 && o < per && c < per) word = w[at] | (c + 1 < per ? static_cast<uint32_t>(w[at + 9]) << 16 : 0);
     fragments[i] = word;
   }
-  __syncthreads();
-  const uint32_t* low[TILES];
-  const uint32_t* high[TILES];
-#pragma unroll
-  for (int t = 0; t < TILES; ++t) {
-    const int p = (warp * TILES + t) * 16 + lane / 4, q = p + 8;
-    low[t] = words + lane % 4 * PLANE + p / WIDE * PITCH + p % WIDE + LEFT - 1;
-    high[t] = words + lane % 4 * PLANE + q / WIDE * PITCH + q % WIDE + LEFT - 1;
+}
+
+template <typename T, int P, bool BOXES>
+__global__ void __launch_bounds__(THREADS)
+    tiles(const __grid_constant__ CUtensorMap map, const T* x, const T* weight, T* y, int N, int C, int per, int H,
+          int W, int across, int down) {
+#if __CUDA_ARCH__ >= 900
+  using L = Layout<P>;
+  extern __shared__ uint8_t raw[];
+  uint8_t* base = raw + (128 - static_cast<uint32_t>(__cvta_generic_to_shared(raw)) % 128) % 128;
+  uint32_t* words = reinterpret_cast<uint32_t*>(base + L::BOX);
+  uint32_t* fragments = reinterpret_cast<uint32_t*>(base + L::WEIGHTS_AT);
+  const uint32_t box = static_cast<uint32_t>(__cvta_generic_to_shared(base)), barrier = box + L::BARRIER;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, count = across * down * N * (C / per);
+  const int begin = static_cast<int>(static_cast<int64_t>(count) * blockIdx.x / gridDim.x);
+  const int end = static_cast<int>(static_cast<int64_t>(count) * (blockIdx.x + 1) / gridDim.x);
+  const int64_t plane = static_cast<int64_t>(H) * W;
+  if (BOXES && threadIdx.x == 0) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(barrier)
+                 : "memory");
+    if (begin < end) fetch(box, &map, Tile(begin, across, down, N), per, barrier);
   }
-  float d[TILES][L::BLOCKS][4] = {};
-#pragma unroll
-  for (int step = 0; step < L::STEPS; ++step) {
-    uint2 b[L::BLOCKS];
-#pragma unroll
-    for (int o = 0; o < L::BLOCKS; ++o)
-      b[o] = reinterpret_cast<const uint2*>(fragments)[(step * L::BLOCKS + o) * 32 + lane];
-    const int left = step * 2, right = left + 1 < L::HALVES ? left + 1 : left;  // the last one's weights are noughts
-    const int at = left % L::BLOCKS * 4 * PLANE + left / L::BLOCKS / 3 * PITCH + left / L::BLOCKS % 3;
-    const int at8 = right % L::BLOCKS * 4 * PLANE + right / L::BLOCKS / 3 * PITCH + right / L::BLOCKS % 3;
+  __syncthreads();
+  int loaded = -1, parity = 0;
+  for (int number = begin; number < end; ++number) {
+    const Tile tile(number, across, down, N);
+    const int64_t start = (static_cast<int64_t>(tile.n) * C + tile.group * per) * plane;
+    if (tile.group != loaded) {
+      loaded = tile.group;
+      order_weights<P>(fragments, reinterpret_cast<const uint16_t*>(weight) + static_cast<int64_t>(loaded) * per * per * 9,
+                       per);
+    }
+    if constexpr (BOXES) {
+      wait(barrier, parity);
+      parity ^= 1;
+      pair_up<P>(words, reinterpret_cast<const uint16_t*>(base), per);
+    } else {
+      pair_by_pair<P>(words, reinterpret_cast<const uint16_t*>(x) + start, tile, per, H, W);
+    }
+    __syncthreads();
+    if (BOXES && threadIdx.x == 0 && number + 1 < end)
+      fetch(box, &map, Tile(number + 1, across, down, N), per, barrier);
+    const uint32_t* low[TILES];
+    const uint32_t* high[TILES];
 #pragma unroll
     for (int t = 0; t < TILES; ++t) {
-      uint32_t a[4] = {low[t][at], high[t][at], 0, 0};
-      if (left + 1 < L::HALVES) a[2] = low[t][at8], a[3] = high[t][at8];
+      const int p = (warp * TILES + t) * 16 + lane / 4, q = p + 8;
+      low[t] = words + lane % 4 * PLANE + p / WIDE * PITCH + p % WIDE;
+      high[t] = words + lane % 4 * PLANE + q / WIDE * PITCH + q % WIDE;
+    }
+    float d[TILES][L::BLOCKS][4] = {};
 #pragma unroll
-      for (int o = 0; o < L::BLOCKS; ++o) multiply<T>(d[t][o], a, b[o]);
-    }
-  }
-  __syncthreads();  // results take the place of the window
-  const uint32_t results = static_cast<uint32_t>(__cvta_generic_to_shared(raw));
+    for (int step = 0; step < L::STEPS; ++step) {
+      uint2 b[L::BLOCKS];
 #pragma unroll
-  for (int t = 0; t < TILES; ++t) {
-    const int p = (warp * TILES + t) * 16 + lane / 8 % 2 * 8;
+      for (int o = 0; o < L::BLOCKS; ++o)
+        b[o] = reinterpret_cast<const uint2*>(fragments)[(step * L::BLOCKS + o) * 32 + lane];
+      const int left = step * 2, right = left + 1 < L::HALVES ? left + 1 : left;  // weights past the end are noughts
+      const int at = left % L::BLOCKS * 4 * PLANE + left / L::BLOCKS / 3 * PITCH + left / L::BLOCKS % 3;
+      const int at8 = right % L::BLOCKS * 4 * PLANE + right / L::BLOCKS / 3 * PITCH + right / L::BLOCKS % 3;
 #pragma unroll
-    for (int o = 0; o < L::BLOCKS; ++o) {
-      const uint32_t to = results + ((o * 8 + lane % 8) * L::RESULT_PITCH + p) * 2;
-      asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(to),
-                   "r"(pack<T>(d[t][o][0], d[t][o][1])), "r"(pack<T>(d[t][o][2], d[t][o][3]))
-                   : "memory");
+      for (int t = 0; t < TILES; ++t) {
+        uint32_t a[4] = {low[t][at], high[t][at], 0, 0};
+        if (left + 1 < L::HALVES) a[2] = low[t][at8], a[3] = high[t][at8];
+#pragma unroll
+        for (int o = 0; o < L::BLOCKS; ++o) multiply<T>(d[t][o], a, b[o]);
+      }
     }
-  }
-  __syncthreads();
-  const T* lines = reinterpret_cast<const T*>(raw);
-  if constexpr (VECTORS) {
-    for (int i = threadIdx.x; i < P * (PIXELS / 8); i += THREADS) {
-      const int o = i / (PIXELS / 8), p = i % (PIXELS / 8) * 8, at_y = y0 + p / WIDE, at_x = x0 + p % WIDE;
-      if (o < per && at_y < H && at_x < W)
-        *reinterpret_cast<uint4*>(y + start + o * plane + static_cast<int64_t>(at_y) * W + at_x) =
-            *reinterpret_cast<const uint4*>(lines + o * L::RESULT_PITCH + p);
+    __syncthreads();  // results take the place of the window
+#pragma unroll
+    for (int t = 0; t < TILES; ++t) {
+      const int p = (warp * TILES + t) * 16 + lane / 8 % 2 * 8;
+#pragma unroll
+      for (int o = 0; o < L::BLOCKS; ++o) {
+        const uint32_t to = box + L::BOX + ((o * 8 + lane % 8) * L::RESULT_PITCH + p) * 2;
+        asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(to),
+                     "r"(pack<T>(d[t][o][0], d[t][o][1])), "r"(pack<T>(d[t][o][2], d[t][o][3]))
+                     : "memory");
+      }
     }
-  } else {
-    for (int i = threadIdx.x; i < P * PIXELS; i += THREADS) {
-      const int o = i / PIXELS, p = i % PIXELS, at_y = y0 + p / WIDE, at_x = x0 + p % WIDE;
-      if (o < per && at_y < H && at_x < W)
-        y[start + o * plane + static_cast<int64_t>(at_y) * W + at_x] = lines[o * L::RESULT_PITCH + p];
+    __syncthreads();
+    const T* lines = reinterpret_cast<const T*>(words);
+    constexpr int EACH = BOXES ? 8 : 1;
+    for (int i = threadIdx.x; i < P * (PIXELS / EACH); i += THREADS) {
+      const int o = i / (PIXELS / EACH), p = i % (PIXELS / EACH) * EACH;
+      const int at_y = tile.y0 + p / WIDE, at_x = tile.x0 + p % WIDE;
+      if (o >= per || at_y >= H || at_x >= W) continue;
+      T* to = y + start + o * plane + static_cast<int64_t>(at_y) * W + at_x;
+      const T* from = lines + o * L::RESULT_PITCH + p;
+      if constexpr (BOXES) *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(from);
+      else *to = *from;
     }
+    __syncthreads();
   }
 #endif
 }
 
-template <typename T, int P, bool VECTORS>
-int launch(const T* x, const T* weight, T* y, int N, int C, int per, int H, int W, cudaStream_t stream) {
+using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
+                            const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
+                            CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+
+// Boxes of a window and what surrounds it, noughts beyond the image; false where rows are not aligned.
+bool describe(CUtensorMap* map, const void* x, int N, int C, int per, int H, int W) {
+  if (W % 8 != 0 || reinterpret_cast<uintptr_t>(x) % 16 != 0) return false;
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result;
+  if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result) !=
+          cudaSuccess ||
+      result != cudaDriverEntryPointSuccess) {
+    cudaGetLastError();
+    return false;
+  }
+  const cuuint64_t w = W, h = H, c = C, n = N, sizes[4] = {w, h, c, n}, pitch[3] = {w * 2, h * w * 2, c * h * w * 2};
+  const cuuint32_t box[4] = {PITCH, ROWS, static_cast<cuuint32_t>(per), 1}, ones[4] = {1, 1, 1, 1};
+  return reinterpret_cast<Encode>(found)(map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 4, const_cast<void*>(x), sizes, pitch, box,
+                                         ones, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+                                         CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                                         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+}
+
+template <typename T, int P, bool BOXES>
+int launch(const CUtensorMap& map, const T* x, const T* weight, T* y, int N, int C, int per, int H, int W, int cores,
+           cudaStream_t stream) {
   constexpr int SHARED = Layout<P>::SHARED;
-  const auto kernel = tiles<T, P, VECTORS>;
-  const cudaError_t problem = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED);
+  const auto kernel = tiles<T, P, BOXES>;
+  cudaError_t problem = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED);
+  int side_by_side = 0;
+  if (problem == cudaSuccess)
+    problem = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&side_by_side, kernel, THREADS, SHARED);
   if (problem != cudaSuccess) return problem;
-  const int across = (W + WIDE - 1) / WIDE, down = (H + HIGH - 1) / HIGH;
-  kernel<<<static_cast<unsigned>(across * down * (C / per) * N), THREADS, SHARED, stream>>>(x, weight, y, C, per, H, W,
-                                                                                            across, down);
+  const int across = (W + WIDE - 1) / WIDE, down = (H + HIGH - 1) / HIGH, count = across * down * N * (C / per);
+  const int blocks = count < cores * side_by_side ? count : cores * side_by_side;
+  kernel<<<blocks, THREADS, SHARED, stream>>>(map, x, weight, y, N, C, per, H, W, across, down);
   return cudaGetLastError();
 }
 
 template <typename T, int P>
-int choose(const T* x, const T* weight, T* y, int N, int C, int per, int H, int W, cudaStream_t stream) {
-  const bool vectors = (reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y)) % 16 == 0 && W % 8 == 0;
-  if (vectors) return launch<T, P, true>(x, weight, y, N, C, per, H, W, stream);
-  return launch<T, P, false>(x, weight, y, N, C, per, H, W, stream);
+int choose(const T* x, const T* weight, T* y, int N, int C, int per, int H, int W, int cores, cudaStream_t stream) {
+  CUtensorMap map = {};
+  if (reinterpret_cast<uintptr_t>(y) % 16 == 0 && describe(&map, x, N, C, per, H, W))
+    return launch<T, P, true>(map, x, weight, y, N, C, per, H, W, cores, stream);
+  return launch<T, P, false>(map, x, weight, y, N, C, per, H, W, cores, stream);
 }
 
 template <typename T>
@@ -273,15 +348,16 @@ int convolve(const T* x, const T* weight, T* y, int64_t N, int64_t C, int64_t H,
   if (N == 0 || C == 0 || H == 0 || W == 0 || G == 0) return 0;
   const int64_t per = C / G;
   if constexpr (sizeof(T) == 2) {
-    int device = 0, major = 0;
+    int device = 0, major = 0, cores = 0;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    if (major >= 9 && per <= 32 && C < (1 << 24) && H < (1 << 24) && W < (1 << 24)) {
+    cudaDeviceGetAttribute(&cores, cudaDevAttrMultiProcessorCount, device);
+    if (major >= 9 && per <= 32 && N * C * ((H + 7) / 8) < INT_MAX / 8 && H < (1 << 16) && W < (1 << 16)) {
       const int n = static_cast<int>(N), c = static_cast<int>(C), p = static_cast<int>(per);
       const int h = static_cast<int>(H), w = static_cast<int>(W);
-      if (per <= 8) return choose<T, 8>(x, weight, y, n, c, p, h, w, stream);
-      if (per <= 16) return choose<T, 16>(x, weight, y, n, c, p, h, w, stream);
-      return choose<T, 32>(x, weight, y, n, c, p, h, w, stream);
+      if (per <= 8) return choose<T, 8>(x, weight, y, n, c, p, h, w, cores, stream);
+      if (per <= 16) return choose<T, 16>(x, weight, y, n, c, p, h, w, cores, stream);
+      return choose<T, 32>(x, weight, y, n, c, p, h, w, cores, stream);
     }
   }
   return by_pixels<T, 8, 2>(x, weight, y, N, C, per, H, W, stream);

@@ -1,5 +1,5 @@
 # /// kernelwright
-# strategy = "gathered-depth: one product over all taps and channels of a group at once, whose pixels are gathered by computed addresses"
+# strategy = "gathered-depth: one product over all taps and channels, pixels gathered"
 # tune.BP = [128, 256, 64]
 # tune.BK = [64, 32, 128]
 # tune.num_warps = [4, 8]
@@ -11,9 +11,7 @@ import triton.language as tl
 
 
 @triton.jit
-def gathered(
-    x, weight, y, C, per, H, W, BO: tl.constexpr, BP: tl.constexpr, BK: tl.constexpr
-):
+def gathered(x, weight, y, C, per, H, W, BO: tl.constexpr, BP: tl.constexpr, BK: tl.constexpr):
     blocks = tl.cdiv(H * W, BP)
     block, rest = tl.program_id(0) % blocks, tl.program_id(0) // blocks
     parts = tl.cdiv(per, BO)
@@ -27,7 +25,10 @@ def gathered(
     for k0 in range(0, per * 9, BK):
         k = k0 + tl.arange(0, BK)  # weights of an output lie in this order: channel, then tap
         c, tap = k // 9, k % 9
-        at_y, at_x = row[:, None] + (tap // 3 - 1)[None, :], column[:, None] + (tap % 3 - 1)[None, :]
+        at_y, at_x = (
+            row[:, None] + (tap // 3 - 1)[None, :],
+            column[:, None] + (tap % 3 - 1)[None, :],
+        )
         there = (at_y >= 0) & (at_y < H) & (at_x >= 0) & (at_x < W) & (k[None, :] < per * 9)
         at = x + start + c.to(tl.int64)[None, :] * (H * W) + at_y * W + at_x
         v = tl.load(at, mask=there, other=0.0)

@@ -1,5 +1,5 @@
 # /// kernelwright
-# strategy = "tap-products: for each of nine taps, the weights of a group times the shifted pixels of its channels, added in registers"
+# strategy = "tap-products: nine products of weights and shifted pixels"
 # tune.BP = [128, 256, 64, 512]
 # tune.num_warps = [4, 8]
 # tune.num_stages = [3, 2, 4]
@@ -10,9 +10,7 @@ import triton.language as tl
 
 
 @triton.jit
-def taps(
-    x, weight, y, C, per, H, W, BC: tl.constexpr, BO: tl.constexpr, BP: tl.constexpr
-):
+def taps(x, weight, y, C, per, H, W, BC: tl.constexpr, BO: tl.constexpr, BP: tl.constexpr):
     blocks = tl.cdiv(H * W, BP)
     block, rest = tl.program_id(0) % blocks, tl.program_id(0) // blocks
     parts = tl.cdiv(per, BO)

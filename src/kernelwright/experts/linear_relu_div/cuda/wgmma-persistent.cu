@@ -101,7 +101,7 @@ __device__ __forceinline__ void wait(uint32_t barrier, int parity) {
 __device__ __forceinline__ void arrive(uint32_t barrier, int block) {
   asm volatile(
       "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
+      "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
       "r"(block)
       : "memory");
 }

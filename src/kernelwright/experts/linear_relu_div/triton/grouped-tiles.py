@@ -1,5 +1,5 @@
 # /// kernelwright
-# strategy = "grouped-tiles: a program for each tile of the result, bias, ReLU and division before it is written"
+# strategy = "grouped-tiles: bias, ReLU and division before a tile is written"
 # tune.BM = [128, 64, 32]
 # tune.BN = [256, 128, 64, 32]
 # tune.BK = [64, 128, 32]
@@ -51,6 +51,8 @@ def linear_relu_div(
     x, weight, bias, y, divisor, M, N, K, *, BM, BN, BK, GROUP, num_warps, num_stages
 ):
     if M and N:
+        if x.element_size() > 2:  # these are multiplied one by one
+            BM, BN, BK, num_warps, num_stages = 64, 64, 32, 4, 2
         tiles[(triton.cdiv(M, BM) * triton.cdiv(N, BN),)](
             x, weight, bias, y, divisor, M, N, K, BM=BM, BN=BN, BK=BK, GROUP=GROUP,
             WHOLE=K % BK == 0, num_warps=num_warps, num_stages=num_stages,

@@ -1,5 +1,5 @@
 # /// kernelwright
-# strategy = "split-depth: the depth is cut into parts that run side by side, then they are added, and bias, ReLU and division follow; for few rows"
+# strategy = "split-depth: parts of the depth side by side, the rest as they are added"
 # tune.PARTS = [4, 2, 8]
 # tune.BM = [128, 64]
 # tune.BN = [128, 64, 256]
@@ -56,6 +56,8 @@ def linear_relu_div(
 ):
     if not M or not N:
         return
+    if x.element_size() > 2:  # these are multiplied one by one
+        BM, BN, BK, num_warps, num_stages = 64, 64, 32, 4, 2
     share = triton.cdiv(triton.cdiv(K, BK), PARTS) * BK
     sums = torch.empty((PARTS, M, N), dtype=torch.float32, device=x.device)
     tiles[(triton.cdiv(M, BM) * triton.cdiv(N, BN), PARTS)](

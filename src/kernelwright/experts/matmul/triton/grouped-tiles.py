@@ -1,5 +1,5 @@
 # /// kernelwright
-# strategy = "grouped-tiles: a program for each tile of the result, those of a band of rows side by side so that they share a cache"
+# strategy = "grouped-tiles: a program for each tile, those of a band of rows side by side"
 # tune.BM = [128, 64, 256]
 # tune.BN = [256, 128, 64]
 # tune.BK = [64, 32, 128]
@@ -47,6 +47,8 @@ def tiles(
 
 def matmul(a, b, c, M, N, K, *, BM, BN, BK, GROUP, num_warps, num_stages):
     if M and N:
+        if a.element_size() > 2:  # these are multiplied one by one
+            BM, BN, BK, num_warps, num_stages = 64, 64, 32, 4, 2
         tiles[(triton.cdiv(M, BM) * triton.cdiv(N, BN),)](
             a, b, c, M, N, K, BM=BM, BN=BN, BK=BK, GROUP=GROUP, WHOLE=K % BK == 0,
             num_warps=num_warps, num_stages=num_stages,

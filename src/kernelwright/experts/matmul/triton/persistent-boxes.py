@@ -1,5 +1,5 @@
 # /// kernelwright
-# strategy = "persistent-boxes: as many programs as cores walk over the tiles, boxes of both matrices come by the copy engine; plain loads where rows are unaligned"
+# strategy = "persistent-boxes: a program for each core, boxes come by the copy engine"
 # tune.BM = [128, 256]
 # tune.BN = [256, 128]
 # tune.BK = [64, 128]
@@ -7,7 +7,10 @@
 # tune.FLATTEN = [0, 1]
 # tune.num_warps = [8, 4]
 # tune.num_stages = [3, 4]
-# where = ["((BM + BN) * BK * num_stages + BM * BN / 2) * 2 <= 230000", "BM * BN <= 4096 * num_warps"]
+# where = [
+#   "((BM + BN) * BK * num_stages + BM * BN / 2) * 2 <= 230000",
+#   "BM * BN <= 4096 * num_warps",
+# ]
 # cures = ["compute", "memory latency"]
 # ///
 import torch

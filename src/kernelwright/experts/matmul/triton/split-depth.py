@@ -1,5 +1,5 @@
 # /// kernelwright
-# strategy = "split-depth: the depth is cut into parts that run side by side, each writes its own sums in float, then they are added; for small results"
+# strategy = "split-depth: parts of the depth run side by side, then their sums are added"
 # tune.PARTS = [4, 2, 8, 16]
 # tune.BM = [128, 64]
 # tune.BN = [128, 256, 64]
@@ -53,6 +53,8 @@ def merge(sums, c, count, PARTS: tl.constexpr, BLOCK: tl.constexpr):
 def matmul(a, b, c, M, N, K, *, PARTS, BM, BN, BK, num_warps, num_stages):
     if not M or not N:
         return
+    if a.element_size() > 2:  # these are multiplied one by one
+        BM, BN, BK, num_warps, num_stages = 64, 64, 32, 4, 2
     share = triton.cdiv(triton.cdiv(K, BK), PARTS) * BK
     sums = torch.empty((PARTS, M, N), dtype=torch.float32, device=a.device)
     tiles[(triton.cdiv(M, BM) * triton.cdiv(N, BN), PARTS)](

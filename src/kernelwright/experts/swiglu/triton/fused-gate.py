@@ -1,5 +1,5 @@
 # /// kernelwright
-# strategy = "fused-gate: a program multiplies a tile of rows by the same rows of gate and up and applies SiLU to what it holds, a second product leads back"
+# strategy = "fused-gate: gate and up are multiplied together, SiLU is applied to what is held"
 # tune.BM = [128, 64]
 # tune.BF = [128, 64]
 # tune.BN = [256, 128]
@@ -7,7 +7,12 @@
 # tune.GROUP = [8, 4]
 # tune.num_warps = [8, 4]
 # tune.num_stages = [3, 4]
-# where = ["(BM + 2 * BF) * BK * 2 * num_stages <= 220000", "(BM + BN) * BK * 2 * num_stages <= 220000", "BM * BF <= 2048 * num_warps", "BM * BN <= 4096 * num_warps"]
+# where = [
+#   "(BM + 2 * BF) * BK * 2 * num_stages <= 220000",
+#   "(BM + BN) * BK * 2 * num_stages <= 220000",
+#   "BM * BF <= 2048 * num_warps",
+#   "BM * BN <= 4096 * num_warps",
+# ]
 # cures = ["memory bandwidth", "compute"]
 # ///
 import torch
@@ -79,6 +84,8 @@ def narrow(
 def swiglu(x, gate, up, down, y, M, D, F, *, BM, BF, BN, BK, GROUP, num_warps, num_stages):
     if not M or not D:
         return
+    if x.element_size() > 2:  # these are multiplied one by one
+        BM, BF, BN, BK, num_warps, num_stages = 64, 64, 64, 32, 4, 2
     hidden = torch.empty((M, F), dtype=x.dtype, device=x.device)
     if F:
         widen[(triton.cdiv(M, BM) * triton.cdiv(F, BF),)](

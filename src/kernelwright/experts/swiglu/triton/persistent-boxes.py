@@ -1,5 +1,5 @@
 # /// kernelwright
-# strategy = "persistent-boxes: as many programs as cores walk over the tiles of the gated product, then over those of the product that leads back; boxes come by the copy engine"
+# strategy = "persistent-boxes: a fused gate, a program for each core, copy engine"
 # tune.BM = [128]
 # tune.BF = [128, 64]
 # tune.BN = [256, 128]
@@ -7,7 +7,10 @@
 # tune.GROUP = [8, 4]
 # tune.num_warps = [8]
 # tune.num_stages = [3, 4]
-# where = ["((BM + 2 * BF) * BK * num_stages + BM * BF) * 2 <= 230000", "((BM + BN) * BK * num_stages + BM * BN / 2) * 2 <= 230000"]
+# where = [
+#   "((BM + 2 * BF) * BK * num_stages + BM * BF) * 2 <= 230000",
+#   "((BM + BN) * BK * num_stages + BM * BN / 2) * 2 <= 230000",
+# ]
 # cures = ["compute", "memory latency"]
 # ///
 import torch
