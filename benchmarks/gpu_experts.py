@@ -99,8 +99,10 @@ class Xp:
     concat = staticmethod(lambda parts, axis: TORCH.cat(parts, dim=axis))
     take_along_axis = staticmethod(lambda x, i, axis: TORCH.take_along_dim(x, i, dim=axis))
     conv = staticmethod(
-        lambda x, w, stride, padding, groups: TORCH.nn.functional.conv2d(
-            x, w, stride=stride, padding=padding, groups=groups
+        lambda x, w, stride, padding, groups: (
+            TORCH.nn.functional.conv2d(x, w, stride=stride, padding=padding, groups=groups)
+            if x.numel()
+            else x
         )
     )
 
