@@ -107,6 +107,17 @@ class Xp:
     )
 
 
+class Serial(Xp):
+    """The same with products that add one term after the other, as a plain loop does."""
+
+    @staticmethod
+    def matmul(a, b):
+        total = TORCH.zeros_like(a[..., :1] * b[..., :1, :])
+        for k in range(a.shape[-1]):
+            total.addcmul_(a[..., k : k + 1], b[..., k : k + 1, :])
+        return total
+
+
 def module(path):
     """A Python file as a module, whatever package it lies in."""
     spec = importlib.util.spec_from_file_location(f"file_{abs(hash(str(path)))}", path)
@@ -314,7 +325,7 @@ def spoil(first, kind):
         rows[rows.shape[0] // 2, rows.shape[1] * 2 // 3] = value
 
 
-def evaluated(case, inputs, dtype):
+def evaluated(case, inputs, dtype, xp=Xp):
     """The reference on the GPU in another type; attention a few heads at a time, for its memory."""
     given = [one.to(dtype) if one.is_floating_point() else one for one in inputs]
     function = getattr(case.task.reference, case.task.entry)
@@ -322,8 +333,8 @@ def evaluated(case, inputs, dtype):
     if case.task.op == "attention" and given[0].numel():
         some = max(1, (1 << 28) // given[0].shape[2] ** 2)
         heads = zip(*(one.flatten(0, 1).unsqueeze(1).split(some) for one in given), strict=True)
-        return TORCH.cat([function(Xp, *few, *numbers) for few in heads]).view(given[0].shape)
-    return function(Xp, *given, *numbers)
+        return TORCH.cat([function(xp, *few, *numbers) for few in heads]).view(given[0].shape)
+    return function(xp, *given, *numbers)
 
 
 def ulp(scale, dtype):
@@ -333,7 +344,7 @@ def ulp(scale, dtype):
 
 
 class Truth:
-    """The answer in float64 and what an honest evaluation in float32 misses it by."""
+    """The answer in float64 and what honest evaluations in float32 miss it by."""
 
     def __init__(self, case, inputs):
         self.dtype = case.outputs[0].dtype
@@ -341,6 +352,9 @@ class Truth:
         self.values = evaluated(case, inputs, TORCH.float64)
         honest = evaluated(case, inputs, TORCH.float32).to(self.narrow)
         largest, rms, _ = self.errors(honest)
+        if self.dtype == "float32" and case.task.op in ("matmul", "linear_relu_div", "swiglu"):
+            serial = self.errors(evaluated(case, inputs, TORCH.float32, Serial))
+            largest, rms = max(largest, serial[0]), max(rms, serial[1])
         finite = TORCH.nan_to_num(self.values, 0.0, 0.0, 0.0)
         scale = float(finite.abs().max()) if finite.numel() else 0.0
         scale_rms = float(finite.square().mean().sqrt()) if finite.numel() else 0.0

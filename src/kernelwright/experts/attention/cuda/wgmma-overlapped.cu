@@ -1,10 +1,10 @@
 // /// kernelwright
-// strategy = "wgmma-overlapped: one warp copies keys and values in, two or three warpgroups take turns at multiplying, each applies softmax to the next scores while its values are still being added"
+// strategy = "wgmma-overlapped: two threads copy keys and values in, two or three warpgroups take turns at multiplying, each applies softmax to the next scores while its values are still being added"
 // tune.BN = [128, 64]
 // tune.STAGES = [2, 3, 4]
 // tune.GROUPS = [3, 2]
-// tune.TURNS = [1, 0]
-// tune.BAND = [24, 40, 12]
+// tune.TURNS = [0, 1]
+// tune.EARLY = [1, 0]
 // where = ["GROUPS * D <= 256", "BN * STAGES * D * 4 + 256 * GROUPS * D <= 220000"]
 // cures = ["compute", "memory latency"]
 // ///
@@ -188,18 +188,19 @@ __device__ __forceinline__ void values(float (&d)[SIZE], const uint32_t* a, uint
   else VALUES("128", LIST64, "%64,%65,%66,%67", "%68", "%69", "bf16", R64);
 }
 
-// Heads in bands whose keys and values fit the cache; within one, the longest rows first, dealt forth and back.
+// Head after head. If causal, a tile of many keys and one of few are one piece of work, so that all pieces are equal.
 struct Order {
-  int tall, heads, band, causal, S;
+  int tall, heads, causal, S;
   template <typename Do>
   __device__ __forceinline__ void each(int high, Do work) const {
-    const int count = tall * heads, size = gridDim.x, here = blockIdx.x;
-    for (int round = 0; round * size < count; ++round) {
-      const int tile = round * size + (round % 2 ? size - 1 - here : here);
-      if (tile >= count) continue;
-      const int first = tile / (band * tall) * band, width = min(band, heads - first), rest = tile - first * tall;
-      const int row = (tall - 1 - rest / width) * high;
-      work(row, first + rest % width, (min(S, causal ? row + high : S) + BN - 1) / BN);
+    const int pieces = causal ? (tall + 1) / 2 : tall;
+    for (int piece = blockIdx.x; piece < pieces * heads; piece += gridDim.x) {
+      const int light = piece % pieces;
+#pragma unroll 1
+      for (int tile = causal ? tall - 1 - light : light; tile >= light; tile -= max(1, tile - light)) {
+        const int row = tile * high;
+        work(row, piece / pieces, (min(S, causal ? row + high : S) + BN - 1) / BN);
+      }
     }
   }
 };
@@ -289,6 +290,13 @@ __global__ void __launch_bounds__(Layout<D>::THREADS, 1)
           expect(k_full + 8 * stage, L::KV);
           for (int i = 0; i < D / 64; ++i)
             fetch(k_at + stage * L::KV + i * (BN * 128), &k_map, i * 64, j * BN, head, k_full + 8 * stage);
+          if (++stage == STAGES) stage = 0, parity ^= 1;
+        }
+      });
+    } else if (threadIdx.x == 32) {
+      int stage = 0, parity = 0;
+      order.each(L::BM, [&](int, int head, int blocks) {
+        for (int j = blocks - 1; j >= 0; --j) {
           wait(v_empty + 8 * stage, parity ^ 1);
           expect(v_full + 8 * stage, L::KV);
           for (int i = 0; i < D / 64; ++i)
@@ -348,12 +356,15 @@ __global__ void __launch_bounds__(Layout<D>::THREADS, 1)
       hide();
       soften(s, top, total, keep, scale);
       int before = -1;
-      // The wait stands at the head of the loop: within a block, the assembler would move it before softmax.
+      // Unless the values are waited for early, before softmax, it is at the head of the loop: within a block, the
+      // assembler would move the wait up anyway.
       for (;;) {
-        finish<0>();
-        hold(o);
-        hold(p);
-        if (before >= 0 && lane == 0) arrive(v_empty + 8 * before);
+        if (!EARLY) {
+          finish<0>();
+          hold(o);
+          hold(p);
+          if (before >= 0 && lane == 0) arrive(v_empty + 8 * before);
+        }
 #pragma unroll
         for (int i = 0; i < D / 2; ++i) o[i] *= keep[i / 2 % 2];
         to_weights();
@@ -370,6 +381,12 @@ __global__ void __launch_bounds__(Layout<D>::THREADS, 1)
         finish<1>();
         hold(s);
         if (lane == 0) arrive(k_empty + 8 * stage);
+        if (EARLY) {
+          finish<0>();
+          hold(o);
+          hold(p);
+          if (lane == 0) arrive(v_empty + 8 * before);
+        }
         hide();
         soften(s, top, total, keep, scale);
       }
@@ -450,12 +467,11 @@ int launch(Encode encode, const T* q, const T* k, const T* v, T* o, int causal, 
   const cudaError_t problem =
       cudaFuncSetAttribute(tiles<T, D>, cudaFuncAttributeMaxDynamicSharedMemorySize, L::SHARED);
   if (problem != cudaSuccess) return problem;
-  const int64_t fitting = (int64_t{BAND} << 20) / (4 * S * D), band = fitting < 1 ? 1 : fitting < heads ? fitting : heads;
   const int64_t tall = (S + L::BM - 1) / L::BM;
-  const Order order = {static_cast<int>(tall), static_cast<int>(heads), static_cast<int>(band), causal != 0,
-                       static_cast<int>(S)};
+  const Order order = {static_cast<int>(tall), static_cast<int>(heads), causal != 0, static_cast<int>(S)};
   const float scale = 1.4426950408889634f / std::sqrt(static_cast<float>(D));
-  tiles<T, D><<<static_cast<unsigned>(tall * heads < cores ? tall * heads : cores), L::THREADS, L::SHARED, stream>>>(
+  const int64_t pieces = (causal ? (tall + 1) / 2 : tall) * heads;
+  tiles<T, D><<<static_cast<unsigned>(pieces < cores ? pieces : cores), L::THREADS, L::SHARED, stream>>>(
       q_map, k_map, v_map, o_map, order, scale);
   return cudaGetLastError();
 }

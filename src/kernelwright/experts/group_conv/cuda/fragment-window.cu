@@ -131,9 +131,10 @@ struct Layout {
 
 // Which pixels of which group: groups are outermost, so that a block rarely needs other weights.
 struct Tile {
-  int x0, y0, n, group;
-  __device__ __forceinline__ Tile(int tile, int across, int down, int N) {
-    x0 = tile % across * WIDE, y0 = (tile /= across) % down * HIGH, n = (tile /= down) % N, group = tile / N;
+  int x0, y0, group, plane;
+  __device__ __forceinline__ Tile(int tile, int across, int down, int N, int C, int per) {
+    x0 = tile % across * WIDE, y0 = (tile /= across) % down * HIGH, group = (tile /= down) / N;
+    plane = tile % N * C + group * per;
   }
 };
 
@@ -141,8 +142,9 @@ __device__ __forceinline__ void fetch(uint32_t to, const CUtensorMap* map, const
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(per * ROWS * PITCH * 2)
                : "memory");
   asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];"
-      ::"r"(to), "l"(map), "r"(at.x0 - 1), "r"(at.y0 - 1), "r"(at.group * per), "r"(at.n), "r"(barrier)
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::
+          "r"(to),
+      "l"(map), "r"(at.x0 - 1), "r"(at.y0 - 1), "r"(at.plane), "r"(barrier)
       : "memory");
 }
 __device__ __forceinline__ void wait(uint32_t barrier, int parity) {
@@ -218,13 +220,13 @@ __global__ void __launch_bounds__(THREADS)
   if (BOXES && threadIdx.x == 0) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(barrier)
                  : "memory");
-    if (begin < end) fetch(box, &map, Tile(begin, across, down, N), per, barrier);
+    if (begin < end) fetch(box, &map, Tile(begin, across, down, N, C, per), per, barrier);
   }
   __syncthreads();
   int loaded = -1, parity = 0;
   for (int number = begin; number < end; ++number) {
-    const Tile tile(number, across, down, N);
-    const int64_t start = (static_cast<int64_t>(tile.n) * C + tile.group * per) * plane;
+    const Tile tile(number, across, down, N, C, per);
+    const int64_t start = tile.plane * plane;
     if (tile.group != loaded) {
       loaded = tile.group;
       order_weights<P>(fragments, reinterpret_cast<const uint16_t*>(weight) + static_cast<int64_t>(loaded) * per * per * 9,
@@ -239,7 +241,7 @@ __global__ void __launch_bounds__(THREADS)
     }
     __syncthreads();
     if (BOXES && threadIdx.x == 0 && number + 1 < end)
-      fetch(box, &map, Tile(number + 1, across, down, N), per, barrier);
+      fetch(box, &map, Tile(number + 1, across, down, N, C, per), per, barrier);
     const uint32_t* low[TILES];
     const uint32_t* high[TILES];
 #pragma unroll
@@ -310,9 +312,10 @@ bool describe(CUtensorMap* map, const void* x, int N, int C, int per, int H, int
     cudaGetLastError();
     return false;
   }
-  const cuuint64_t w = W, h = H, c = C, n = N, sizes[4] = {w, h, c, n}, pitch[3] = {w * 2, h * w * 2, c * h * w * 2};
-  const cuuint32_t box[4] = {PITCH, ROWS, static_cast<cuuint32_t>(per), 1}, ones[4] = {1, 1, 1, 1};
-  return reinterpret_cast<Encode>(found)(map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 4, const_cast<void*>(x), sizes, pitch, box,
+  const cuuint64_t w = W, h = H, planes = static_cast<cuuint64_t>(N) * C;
+  const cuuint64_t sizes[3] = {w, h, planes}, pitch[2] = {w * 2, h * w * 2};
+  const cuuint32_t box[3] = {PITCH, ROWS, static_cast<cuuint32_t>(per)}, ones[3] = {1, 1, 1};
+  return reinterpret_cast<Encode>(found)(map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 3, const_cast<void*>(x), sizes, pitch, box,
                                          ones, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
                                          CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                                          CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;

@@ -1,8 +1,8 @@
 // /// kernelwright
 // strategy = "cluster-split-depth: the blocks of a cluster each take a part of the depth and add their sums through each other's shared memory; for few rows"
-// tune.BN = [128, 256]
-// tune.SPLIT = [4, 8, 2]
-// tune.STAGES = [4, 6, 3]
+// tune.BN = [64, 128, 256]
+// tune.SPLIT = [2, 4, 8]
+// tune.STAGES = [8, 6, 4]
 // where = ["(128 + BN) * 128 * STAGES <= 220000"]
 // cures = ["occupancy", "memory latency"]
 // ///
@@ -131,6 +131,9 @@ __device__ __forceinline__ uint64_t operand(uint32_t address) {
 #define F4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define F16(i) F4(i), F4(i + 4), F4(i + 8), F4(i + 12)
 #define F64(i) F16(i), F16(i + 16), F16(i + 32), F16(i + 48)
+#define LIST32                                                                                             \
+  "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27," \
+  "%28,%29,%30,%31"
 #define LIST64                                                                                             \
   "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27," \
   "%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,"   \
@@ -140,6 +143,12 @@ __device__ __forceinline__ uint64_t operand(uint32_t address) {
   ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84,%85,%86,%87,%88,"   \
   "%89,%90,%91,%92,%93,%94,%95,%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,"     \
   "%111,%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
+#define MULTIPLY64(TYPE)                                                                             \
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"                                          \
+               "wgmma.mma_async.sync.aligned.m64n64k16.f32." TYPE "." TYPE " {" LIST32 "}, %32, "    \
+               "%33, p, 1, 1, 0, 0;\n}"                                                              \
+               : F16(0), F16(16)                                                                     \
+               : "l"(a), "l"(b), "r"(add))
 #define MULTIPLY128(TYPE)                                                                            \
   asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"                                          \
                "wgmma.mma_async.sync.aligned.m64n128k16.f32." TYPE "." TYPE " {" LIST64 "}, %64, "   \
@@ -157,8 +166,10 @@ template <typename T>
 __device__ __forceinline__ void multiply(float (&d)[BN / 2], uint64_t a, uint64_t b, int add) {
   if constexpr (BN == 256 && std::is_same_v<T, __half>) MULTIPLY256("f16");
   else if constexpr (BN == 256) MULTIPLY256("bf16");
-  else if constexpr (std::is_same_v<T, __half>) MULTIPLY128("f16");
-  else MULTIPLY128("bf16");
+  else if constexpr (BN == 128 && std::is_same_v<T, __half>) MULTIPLY128("f16");
+  else if constexpr (BN == 128) MULTIPLY128("bf16");
+  else if constexpr (std::is_same_v<T, __half>) MULTIPLY64("f16");
+  else MULTIPLY64("bf16");
 }
 
 template <typename T>

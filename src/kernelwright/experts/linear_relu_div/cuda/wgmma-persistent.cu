@@ -3,7 +3,7 @@
 // tune.BN = [256, 128]
 // tune.STAGES = [4, 3, 6]
 // tune.CLUSTER = [2, 1]
-// tune.GROUP = [8, 4, 16]
+// tune.GROUP = [16, 8, 4]
 // where = ["(128 + BN) * 128 * STAGES <= 196608"]
 // cures = ["compute", "memory bandwidth"]
 // ///

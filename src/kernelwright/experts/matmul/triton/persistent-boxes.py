@@ -4,7 +4,7 @@
 # tune.BN = [256, 128]
 # tune.BK = [64, 128]
 # tune.GROUP = [8, 4]
-# tune.FLATTEN = [0, 1]
+# tune.FLATTEN = [1, 0]
 # tune.num_warps = [8, 4]
 # tune.num_stages = [3, 4]
 # where = [

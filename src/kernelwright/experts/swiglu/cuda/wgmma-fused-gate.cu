@@ -2,7 +2,7 @@
 // strategy = "wgmma-fused-gate: gate and up rows lie side by side in one tile, so that one product feeds both and SiLU is applied in registers; a second product leads back"
 // tune.STAGES = [4, 3]
 // tune.CLUSTER = [2, 1]
-// tune.GROUP = [8, 4, 16]
+// tune.GROUP = [16, 4, 8]
 // cures = ["compute", "memory bandwidth"]
 // ///
 #include <cuda.h>
