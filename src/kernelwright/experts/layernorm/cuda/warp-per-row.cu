@@ -1,0 +1,211 @@
+// /// kernelwright
+// strategy = "warp per row: a row in the registers of one warp, mean and then squares about it by shuffles, no barrier"
+// tune.WARPS = [4, 2, 8, 1]
+// tune.HELD = [32, 16, 8]
+// tune.REGISTERS = [248, 168, 128, 96]
+// where = ["WARPS * REGISTERS <= 2048"]
+// cures = ["barriers", "launch of many short rows"]
+// ///
+// WARPS: rows a block. HELD: vectors of 16 bytes that a lane holds at most; a longer row is read three times.
+// REGISTERS: of a thread.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#ifndef DTYPE_T
+#define DTYPE_T __nv_bfloat16
+#endif
+
+namespace {
+using T = DTYPE_T;
+constexpr int LANES = 16 / sizeof(T);  // elements of a 16-byte vector
+
+template <class U>
+__device__ inline float widen(U x) {
+  if constexpr (std::is_same_v<U, __half>) return __half2float(x);
+  else if constexpr (std::is_same_v<U, __nv_bfloat16>) return __bfloat162float(x);
+  else return x;
+}
+
+template <class U>
+__device__ inline U narrow(float x) {
+  if constexpr (std::is_same_v<U, __half>) return __float2half_rn(x);
+  else if constexpr (std::is_same_v<U, __nv_bfloat16>) return __float2bfloat16_rn(x);
+  else return x;
+}
+
+// The elements of a 16-byte vector, and back.
+template <class U = T>
+__device__ inline void unpack(const uint4& raw, float (&f)[16 / sizeof(U)]) {
+  const uint32_t word[4] = {raw.x, raw.y, raw.z, raw.w};
+#pragma unroll
+  for (int w = 0; w < 4; ++w) {
+    float2 two = make_float2(__uint_as_float(word[w] << 16), __uint_as_float(word[w] & 0xffff0000u));
+    if constexpr (std::is_same_v<U, __half>) two = __half22float2(reinterpret_cast<const __half2&>(word[w]));
+    if constexpr (std::is_same_v<U, float>) f[w] = __uint_as_float(word[w]);
+    else f[2 * w] = two.x, f[2 * w + 1] = two.y;
+  }
+}
+
+template <class U = T>
+__device__ inline uint4 pack(const float (&f)[16 / sizeof(U)]) {
+  if constexpr (std::is_same_v<U, float>) {
+    return make_uint4(__float_as_uint(f[0]), __float_as_uint(f[1]), __float_as_uint(f[2]), __float_as_uint(f[3]));
+  } else {
+    using Two = std::conditional_t<std::is_same_v<U, __half>, __half2, __nv_bfloat162>;
+    uint4 raw;
+    Two* two = reinterpret_cast<Two*>(&raw);
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+      if constexpr (std::is_same_v<U, __half>) two[w] = __floats2half2_rn(f[2 * w], f[2 * w + 1]);
+      else two[w] = __floats2bfloat162_rn(f[2 * w], f[2 * w + 1]);
+    }
+    return raw;
+  }
+}
+
+// L neighbours: a 16-byte vector, or one element.
+template <int L>
+__device__ inline void read(const T* p, float (&f)[L]) {
+  if constexpr (L == 1) f[0] = widen(*p);
+  else unpack(__ldg(reinterpret_cast<const uint4*>(p)), f);
+}
+
+template <int L>
+__device__ inline void write(T* p, const float (&f)[L]) {
+  if constexpr (L == 1) *p = narrow<T>(f[0]);
+  else __stcs(reinterpret_cast<uint4*>(p), pack(f));
+}
+
+__device__ inline float warp_sum(float x) {
+#pragma unroll
+  for (int step = 16; step; step /= 2) x += __shfl_xor_sync(~0u, x, step);
+  return x;
+}
+
+struct Row {
+  float shift, mean, scale;  // of shift + mean
+};
+
+
+// Unpacking again is cheaper than the registers in which the compiler would keep what was unpacked.
+__device__ inline void forget(uint4& raw) { asm volatile("" : "+r"(raw.x), "+r"(raw.y), "+r"(raw.z), "+r"(raw.w)); }
+
+__device__ inline float total(const uint4& raw) {
+  float f[LANES], sum = 0.0f;
+  unpack(raw, f);
+#pragma unroll
+  for (int l = 0; l < LANES; ++l) sum += f[l];
+  return sum;
+}
+
+__device__ inline void about(uint4 raw, bool here, float shift, float& rest, float& squares) {
+  float f[LANES], sum = 0.0f, square = 0.0f;
+  forget(raw);
+  unpack(raw, f);
+#pragma unroll
+  for (int l = 0; l < LANES; ++l) f[l] = here ? f[l] - shift : 0.0f, sum += f[l], square += f[l] * f[l];
+  rest += sum, squares += square;
+}
+
+__device__ inline uint4 normalized(uint4 raw, const Row& row, const uint4& weight, const uint4& bias) {
+  float f[LANES], w[LANES], b[LANES];
+  forget(raw);
+  unpack(raw, f), unpack(weight, w), unpack(bias, b);
+#pragma unroll
+  for (int l = 0; l < LANES; ++l) f[l] = (f[l] - row.shift - row.mean) * row.scale * w[l] + b[l];
+  return pack(f);
+}
+
+// Mean and scale from what the lanes found about a shift near the mean.
+__device__ inline Row settled(float shift, float rest, float squares, float n, float eps) {
+  const float mean = __fdividef(warp_sum(rest), n);
+  return {shift, mean, rsqrtf(__fdividef(warp_sum(squares), n) - mean * mean + eps)};
+}
+
+template <int V>
+__global__ void __maxnreg__(REGISTERS)
+    held(const uint4* __restrict__ x, const uint4* __restrict__ weight, const uint4* __restrict__ bias,
+         uint4* __restrict__ y, float eps, int64_t M, int vecs) {
+  const int64_t line = static_cast<int64_t>(blockIdx.x) * WARPS + threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  if (line >= M) return;
+  x += line * vecs, y += line * vecs;
+  uint4 raw[V];
+  float sum = 0.0f, rest = 0.0f, squares = 0.0f;
+#pragma unroll
+  for (int i = 0; i < V; ++i)
+    raw[i] = lane + 32 * i < vecs ? __ldcs(x + lane + 32 * i) : make_uint4(0, 0, 0, 0);
+#pragma unroll
+  for (int i = 0; i < V; ++i) sum += total(raw[i]);
+  const float n = vecs * LANES, shift = __fdividef(warp_sum(sum), n);
+#pragma unroll
+  for (int i = 0; i < V; ++i)
+    about(raw[i], lane + 32 * i < vecs, shift, rest, squares);
+  const Row row = settled(shift, rest, squares, n, eps);
+#pragma unroll
+  for (int i = 0; i < V; ++i) {
+    const int at = lane + 32 * i;
+    if (at < vecs) __stcs(y + at, normalized(raw[i], row, __ldg(weight + at), __ldg(bias + at)));
+  }
+}
+
+template <int L>
+__global__ void __launch_bounds__(32 * WARPS)
+    streamed(const T* __restrict__ x, const T* __restrict__ weight, const T* __restrict__ bias, T* __restrict__ y,
+             float eps, int64_t M, int64_t n) {
+  const int64_t line = static_cast<int64_t>(blockIdx.x) * WARPS + threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  if (line >= M) return;
+  x += line * n, y += line * n;
+  float f[L], w[L], b[L], sum = 0.0f, rest = 0.0f, squares = 0.0f;
+  for (int64_t j = lane * L; j < n; j += 32 * L) {
+    read<L>(x + j, f);
+    float few = 0.0f;
+#pragma unroll
+    for (int l = 0; l < L; ++l) few += f[l];
+    sum += few;
+  }
+  const float shift = __fdividef(warp_sum(sum), static_cast<float>(n));
+  for (int64_t j = lane * L; j < n; j += 32 * L) {
+    read<L>(x + j, f);
+    float few = 0.0f, square = 0.0f;
+#pragma unroll
+    for (int l = 0; l < L; ++l) f[l] -= shift, few += f[l], square += f[l] * f[l];
+    rest += few, squares += square;
+  }
+  const Row row = settled(shift, rest, squares, static_cast<float>(n), eps);
+  for (int64_t j = lane * L; j < n; j += 32 * L) {
+    read<L>(x + j, f), read<L>(weight + j, w), read<L>(bias + j, b);
+#pragma unroll
+    for (int l = 0; l < L; ++l) f[l] = (f[l] - row.shift - row.mean) * row.scale * w[l] + b[l];
+    write<L>(y + j, f);
+  }
+}
+
+template <int V>
+void launch(const T* x, const T* weight, const T* bias, T* y, float eps, int64_t M, int64_t N, cudaStream_t stream) {
+  const unsigned blocks = static_cast<unsigned>((M + WARPS - 1) / WARPS);
+  if (V < HELD && N > 32 * V * LANES) launch<V < HELD ? 2 * V : V>(x, weight, bias, y, eps, M, N, stream);
+  else if (N <= 32 * V * LANES)
+    held<V><<<blocks, 32 * WARPS, 0, stream>>>(
+        reinterpret_cast<const uint4*>(x), reinterpret_cast<const uint4*>(weight), reinterpret_cast<const uint4*>(bias),
+        reinterpret_cast<uint4*>(y), eps, M, static_cast<int>(N / LANES));
+  else streamed<LANES><<<blocks, 32 * WARPS, 0, stream>>>(x, weight, bias, y, eps, M, N);
+}
+
+bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
+}  // namespace
+
+extern "C" int layernorm(const T* x, const T* weight, const T* bias, T* y, float eps, int64_t M, int64_t N,
+                         cudaStream_t stream) {
+  if (M <= 0 || N <= 0) return cudaSuccess;
+  const unsigned blocks = static_cast<unsigned>((M + WARPS - 1) / WARPS);
+  if (N % LANES == 0 && aligned(x) && aligned(weight) && aligned(bias) && aligned(y))
+    launch<1>(x, weight, bias, y, eps, M, N, stream);
+  else streamed<1><<<blocks, 32 * WARPS, 0, stream>>>(x, weight, bias, y, eps, M, N);
+  return cudaGetLastError();
+}
