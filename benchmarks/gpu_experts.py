@@ -586,8 +586,22 @@ class Bench:
     def say(self, text):
         print(f"[{time.monotonic() - self.begun:6.1f}] {text}", flush=True)
 
+    def wait(self):
+        """Until another process has checked; then leave out what it found wrong."""
+        while self.options.after and not self.options.after.exists():
+            time.sleep(0.1)
+        for path in self.options.checked:
+            for op, section in json.loads(path.read_text())["ops"].items():
+                checks = section.get("checks", {})
+                self.sources[op] = [
+                    one
+                    for one in self.sources.get(op, [])
+                    if one.name in checks and not checks[one.name]["failed"]
+                ]
+
     def run(self):
         self.order()
+        self.wait()
         clock = Clock(self.options.calls, self.options.rounds)
         todo = []
         for op, sources in self.sources.items():
@@ -757,6 +771,8 @@ def arguments():
     parser.add_argument("--calls", type=int, default=14)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--budget", type=float, default=1e9, help="seconds after which to end")
+    parser.add_argument("--after", type=Path, help="a file to wait for once builds are ordered")
+    parser.add_argument("--checked", type=Path, nargs="*", default=[], help="results of checks")
     parser.add_argument("--commit", default="")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--max-autotune", action="store_true")
