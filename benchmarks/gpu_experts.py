@@ -112,9 +112,9 @@ class Serial(Xp):
 
     @staticmethod
     def matmul(a, b):
-        total = TORCH.zeros_like(a[..., :1] * b[..., :1, :])
+        total = a.new_zeros((a.shape[0], b.shape[1]))
         for k in range(a.shape[-1]):
-            total.addcmul_(a[..., k : k + 1], b[..., k : k + 1, :])
+            total.addcmul_(a[:, k : k + 1], b[k : k + 1])
         return total
 
 

@@ -3,9 +3,11 @@
 // tune.BN = [128, 64]
 // tune.STAGES = [2, 3, 4]
 // tune.GROUPS = [3, 2]
-// tune.TURNS = [0, 1]
-// tune.EARLY = [1, 0]
-// where = ["GROUPS * D <= 256", "BN * STAGES * D * 4 + 256 * GROUPS * D <= 220000"]
+// tune.TURNS = [1, 0]
+// tune.EARLY = [0, 1]
+// tune.PAIRS = [1, 0]
+// tune.BAND = [24, 12, 40]
+// where = ["GROUPS * D <= 256", "(GROUPS - 2) * 1024 <= S", "BN * STAGES * D * 4 + 256 * GROUPS * D <= 220000"]
 // cures = ["compute", "memory latency"]
 // ///
 #include <cuda.h>
@@ -188,18 +190,23 @@ __device__ __forceinline__ void values(float (&d)[SIZE], const uint32_t* a, uint
   else VALUES("128", LIST64, "%64,%65,%66,%67", "%68", "%69", "bf16", R64);
 }
 
-// Head after head. If causal, a tile of many keys and one of few are one piece of work, so that all pieces are equal.
+// Heads come in bands whose keys and values fit the cache. If causal, a tile of many keys and one of few are one piece
+// of work, so that all pieces are equal; or else tiles of many keys come first and are dealt forth and back.
 struct Order {
-  int tall, heads, causal, S;
+  int tall, heads, band, causal, S;
   template <typename Do>
   __device__ __forceinline__ void each(int high, Do work) const {
-    const int pieces = causal ? (tall + 1) / 2 : tall;
-    for (int piece = blockIdx.x; piece < pieces * heads; piece += gridDim.x) {
-      const int light = piece % pieces;
+    const bool pairs = PAIRS && causal;
+    const int pieces = pairs ? (tall + 1) / 2 : tall, size = gridDim.x, here = blockIdx.x;
+    for (int round = 0; round * size < pieces * heads; ++round) {
+      const int piece = round * size + (round % 2 && !pairs ? size - 1 - here : here);
+      if (piece >= pieces * heads) continue;
+      const int first = piece / (band * pieces) * band, width = min(band, heads - first), rest = piece - first * pieces;
+      const int light = pairs ? rest / width : tall - 1 - rest / width;
 #pragma unroll 1
-      for (int tile = causal ? tall - 1 - light : light; tile >= light; tile -= max(1, tile - light)) {
+      for (int tile = pairs ? tall - 1 - light : light; tile >= light; tile -= max(1, tile - light)) {
         const int row = tile * high;
-        work(row, piece / pieces, (min(S, causal ? row + high : S) + BN - 1) / BN);
+        work(row, first + rest % width, (min(S, causal ? row + high : S) + BN - 1) / BN);
       }
     }
   }
@@ -467,10 +474,12 @@ int launch(Encode encode, const T* q, const T* k, const T* v, T* o, int causal, 
   const cudaError_t problem =
       cudaFuncSetAttribute(tiles<T, D>, cudaFuncAttributeMaxDynamicSharedMemorySize, L::SHARED);
   if (problem != cudaSuccess) return problem;
-  const int64_t tall = (S + L::BM - 1) / L::BM;
-  const Order order = {static_cast<int>(tall), static_cast<int>(heads), causal != 0, static_cast<int>(S)};
+  const int64_t tall = (S + L::BM - 1) / L::BM, fitting = (int64_t{BAND} << 20) / (4 * S * D);
+  const int64_t band = fitting < 1 ? 1 : fitting < heads ? fitting : heads;
+  const Order order = {static_cast<int>(tall), static_cast<int>(heads), static_cast<int>(band), causal != 0,
+                       static_cast<int>(S)};
   const float scale = 1.4426950408889634f / std::sqrt(static_cast<float>(D));
-  const int64_t pieces = (causal ? (tall + 1) / 2 : tall) * heads;
+  const int64_t pieces = (PAIRS && causal ? (tall + 1) / 2 : tall) * heads;
   tiles<T, D><<<static_cast<unsigned>(pieces < cores ? pieces : cores), L::THREADS, L::SHARED, stream>>>(
       q_map, k_map, v_map, o_map, order, scale);
   return cudaGetLastError();

@@ -1,12 +1,11 @@
 // /// kernelwright
-// strategy = "fragment-window: blocks walk over windows that the copy engine brings ahead, two channels of a group share a word, so that every tap is a plain offset of a fragment; matrix instructions"
+// strategy = "fragment-window: blocks walk over windows that are copied ahead, two channels of a group share a word, so that every tap is a plain offset of a fragment; matrix instructions"
 // tune.HIGH = [8, 4, 16]
 // tune.WIDE = [56, 64, 32]
 // tune.WARPS = [7, 4, 8, 2]
 // where = ["HIGH * WIDE % (16 * WARPS) == 0", "HIGH * WIDE <= 128 * WARPS"]
 // cures = ["compute", "memory bandwidth"]
 // ///
-#include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -115,7 +114,7 @@ __device__ __forceinline__ void multiply(float (&d)[4], const uint32_t (&a)[4], 
 }
 
 constexpr int THREADS = 32 * WARPS, PIXELS = HIGH * WIDE, TILES = PIXELS / 16 / WARPS;
-constexpr int ROWS = HIGH + 2, PITCH = WIDE + 8;
+constexpr int ROWS = HIGH + 2, PITCH = WIDE + 16, LEFT = 8;
 constexpr int PLANE = ROWS * PITCH + (ROWS * PITCH % 32 <= 8 ? 8 : 40) - ROWS * PITCH % 32;
 static_assert(PIXELS % (16 * WARPS) == 0 && WIDE % 8 == 0 && PLANE % 32 == 8, "whole tiles, no conflicts of banks");
 
@@ -126,7 +125,7 @@ struct Layout {
   static constexpr int BOX = (P * ROWS * PITCH * 2 + 127) / 128 * 128, WINDOW = PAIRS * PLANE * 4;
   static constexpr int RESULT_PITCH = PIXELS + 8, RESULT = P * RESULT_PITCH * 2;
   static constexpr int WEIGHTS_AT = BOX + (WINDOW > RESULT ? WINDOW : RESULT), WEIGHTS = STEPS * BLOCKS * 32 * 8;
-  static constexpr int BARRIER = WEIGHTS_AT + WEIGHTS, SHARED = BARRIER + 8 + 128;
+  static constexpr int SHARED = WEIGHTS_AT + WEIGHTS;
 };
 
 // Which pixels of which group: groups are outermost, so that a block rarely needs other weights.
@@ -138,22 +137,17 @@ struct Tile {
   }
 };
 
-__device__ __forceinline__ void fetch(uint32_t to, const CUtensorMap* map, const Tile& at, int per, uint32_t barrier) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(per * ROWS * PITCH * 2)
-               : "memory");
-  asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::
-          "r"(to),
-      "l"(map), "r"(at.x0 - 1), "r"(at.y0 - 1), "r"(at.plane), "r"(barrier)
-      : "memory");
-}
-__device__ __forceinline__ void wait(uint32_t barrier, int parity) {
-  asm volatile(
-      "{\n.reg .pred done;\nagain:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@done bra.uni over;\nbra.uni again;\nover:\n}" ::"r"(
-          barrier),
-      "r"(parity)
-      : "memory");
+// All channels of a window and of what surrounds it, noughts beyond the image; sixteen bytes each that nobody waits for.
+__device__ __forceinline__ void fetch(uint32_t box, const uint16_t* x, const Tile& tile, int per, int H, int W) {
+  const uint16_t* from = x + static_cast<int64_t>(tile.plane) * H * W;
+  for (int i = threadIdx.x; i < per * ROWS * (PITCH / 8); i += THREADS) {
+    const int q = i % (PITCH / 8), row = i / (PITCH / 8) % ROWS, c = i / (PITCH / 8) / ROWS;
+    const int at_y = tile.y0 + row - 1, at_x = tile.x0 + q * 8 - LEFT;
+    const bool there = at_y >= 0 && at_y < H && at_x >= 0 && at_x < W;
+    const uint16_t* at = there ? from + (static_cast<int64_t>(c) * H + at_y) * W + at_x : x;
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(box + i * 16), "l"(at), "r"(there ? 16 : 0)
+                 : "memory");
+  }
 }
 
 // Two channels of a window side by side in each word, so that a fragment of the product is four plain loads.
@@ -185,7 +179,7 @@ __device__ __forceinline__ void pair_by_pair(uint32_t* words, const uint16_t* in
       const uint16_t* at = in + c * plane + static_cast<int64_t>(y) * W + x;
       word = (c < per ? at[0] : 0) | (c + 1 < per ? static_cast<uint32_t>(at[plane]) << 16 : 0);
     }
-    words[c / 2 * PLANE + row * PITCH + q] = word;
+    words[c / 2 * PLANE + row * PITCH + q + LEFT - 1] = word;
   }
 }
 
@@ -204,51 +198,41 @@ __device__ __forceinline__ void order_weights(uint32_t* fragments, const uint16_
 
 template <typename T, int P, bool BOXES>
 __global__ void __launch_bounds__(THREADS)
-    tiles(const __grid_constant__ CUtensorMap map, const T* x, const T* weight, T* y, int N, int C, int per, int H,
-          int W, int across, int down) {
+    tiles(const T* x, const T* weight, T* y, int N, int C, int per, int H, int W, int across, int down) {
 #if __CUDA_ARCH__ >= 900
   using L = Layout<P>;
-  extern __shared__ uint8_t raw[];
-  uint8_t* base = raw + (128 - static_cast<uint32_t>(__cvta_generic_to_shared(raw)) % 128) % 128;
-  uint32_t* words = reinterpret_cast<uint32_t*>(base + L::BOX);
-  uint32_t* fragments = reinterpret_cast<uint32_t*>(base + L::WEIGHTS_AT);
-  const uint32_t box = static_cast<uint32_t>(__cvta_generic_to_shared(base)), barrier = box + L::BARRIER;
+  extern __shared__ __align__(128) uint8_t raw[];
+  uint32_t* words = reinterpret_cast<uint32_t*>(raw + L::BOX);
+  uint32_t* fragments = reinterpret_cast<uint32_t*>(raw + L::WEIGHTS_AT);
+  const uint32_t box = static_cast<uint32_t>(__cvta_generic_to_shared(raw));
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, count = across * down * N * (C / per);
   const int begin = static_cast<int>(static_cast<int64_t>(count) * blockIdx.x / gridDim.x);
   const int end = static_cast<int>(static_cast<int64_t>(count) * (blockIdx.x + 1) / gridDim.x);
   const int64_t plane = static_cast<int64_t>(H) * W;
-  if (BOXES && threadIdx.x == 0) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(barrier)
-                 : "memory");
-    if (begin < end) fetch(box, &map, Tile(begin, across, down, N, C, per), per, barrier);
-  }
-  __syncthreads();
-  int loaded = -1, parity = 0;
+  const uint16_t* in = reinterpret_cast<const uint16_t*>(x);
+  if (BOXES && begin < end) fetch(box, in, Tile(begin, across, down, N, C, per), per, H, W);
+  int loaded = -1;
   for (int number = begin; number < end; ++number) {
     const Tile tile(number, across, down, N, C, per);
     const int64_t start = tile.plane * plane;
+    if (BOXES) asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
     if (tile.group != loaded) {
       loaded = tile.group;
       order_weights<P>(fragments, reinterpret_cast<const uint16_t*>(weight) + static_cast<int64_t>(loaded) * per * per * 9,
                        per);
     }
-    if constexpr (BOXES) {
-      wait(barrier, parity);
-      parity ^= 1;
-      pair_up<P>(words, reinterpret_cast<const uint16_t*>(base), per);
-    } else {
-      pair_by_pair<P>(words, reinterpret_cast<const uint16_t*>(x) + start, tile, per, H, W);
-    }
+    if (BOXES) pair_up<P>(words, reinterpret_cast<const uint16_t*>(raw), per);
+    else pair_by_pair<P>(words, in + start, tile, per, H, W);
     __syncthreads();
-    if (BOXES && threadIdx.x == 0 && number + 1 < end)
-      fetch(box, &map, Tile(number + 1, across, down, N, C, per), per, barrier);
+    if (BOXES && number + 1 < end) fetch(box, in, Tile(number + 1, across, down, N, C, per), per, H, W);
     const uint32_t* low[TILES];
     const uint32_t* high[TILES];
 #pragma unroll
     for (int t = 0; t < TILES; ++t) {
       const int p = (warp * TILES + t) * 16 + lane / 4, q = p + 8;
-      low[t] = words + lane % 4 * PLANE + p / WIDE * PITCH + p % WIDE;
-      high[t] = words + lane % 4 * PLANE + q / WIDE * PITCH + q % WIDE;
+      low[t] = words + lane % 4 * PLANE + p / WIDE * PITCH + p % WIDE + LEFT - 1;
+      high[t] = words + lane % 4 * PLANE + q / WIDE * PITCH + q % WIDE + LEFT - 1;
     }
     float d[TILES][L::BLOCKS][4] = {};
 #pragma unroll
@@ -292,37 +276,12 @@ __global__ void __launch_bounds__(THREADS)
       if constexpr (BOXES) *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(from);
       else *to = *from;
     }
-    __syncthreads();
   }
 #endif
 }
 
-using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
-                            const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
-                            CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-
-// Boxes of a window and what surrounds it, noughts beyond the image; false where rows are not aligned.
-bool describe(CUtensorMap* map, const void* x, int N, int C, int per, int H, int W) {
-  if (W % 8 != 0 || reinterpret_cast<uintptr_t>(x) % 16 != 0) return false;
-  void* found = nullptr;
-  cudaDriverEntryPointQueryResult result;
-  if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result) !=
-          cudaSuccess ||
-      result != cudaDriverEntryPointSuccess) {
-    cudaGetLastError();
-    return false;
-  }
-  const cuuint64_t w = W, h = H, planes = static_cast<cuuint64_t>(N) * C;
-  const cuuint64_t sizes[3] = {w, h, planes}, pitch[2] = {w * 2, h * w * 2};
-  const cuuint32_t box[3] = {PITCH, ROWS, static_cast<cuuint32_t>(per)}, ones[3] = {1, 1, 1};
-  return reinterpret_cast<Encode>(found)(map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 3, const_cast<void*>(x), sizes, pitch, box,
-                                         ones, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
-                                         CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-                                         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
-}
-
 template <typename T, int P, bool BOXES>
-int launch(const CUtensorMap& map, const T* x, const T* weight, T* y, int N, int C, int per, int H, int W, int cores,
+int launch(const T* x, const T* weight, T* y, int N, int C, int per, int H, int W, int cores,
            cudaStream_t stream) {
   constexpr int SHARED = Layout<P>::SHARED;
   const auto kernel = tiles<T, P, BOXES>;
@@ -333,16 +292,15 @@ int launch(const CUtensorMap& map, const T* x, const T* weight, T* y, int N, int
   if (problem != cudaSuccess) return problem;
   const int across = (W + WIDE - 1) / WIDE, down = (H + HIGH - 1) / HIGH, count = across * down * N * (C / per);
   const int blocks = count < cores * side_by_side ? count : cores * side_by_side;
-  kernel<<<blocks, THREADS, SHARED, stream>>>(map, x, weight, y, N, C, per, H, W, across, down);
+  kernel<<<blocks, THREADS, SHARED, stream>>>(x, weight, y, N, C, per, H, W, across, down);
   return cudaGetLastError();
 }
 
 template <typename T, int P>
 int choose(const T* x, const T* weight, T* y, int N, int C, int per, int H, int W, int cores, cudaStream_t stream) {
-  CUtensorMap map = {};
-  if (reinterpret_cast<uintptr_t>(y) % 16 == 0 && describe(&map, x, N, C, per, H, W))
-    return launch<T, P, true>(map, x, weight, y, N, C, per, H, W, cores, stream);
-  return launch<T, P, false>(map, x, weight, y, N, C, per, H, W, cores, stream);
+  if ((reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y)) % 16 == 0 && W % 8 == 0)
+    return launch<T, P, true>(x, weight, y, N, C, per, H, W, cores, stream);
+  return launch<T, P, false>(x, weight, y, N, C, per, H, W, cores, stream);
 }
 
 template <typename T>
