@@ -1,8 +1,8 @@
 // /// kernelwright
 // strategy = "fragment-window: blocks walk over windows that are copied ahead, two channels of a group share a word, so that every tap is a plain offset of a fragment; matrix instructions"
-// tune.HIGH = [8, 4, 16]
+// tune.HIGH = [16, 8, 4]
 // tune.WIDE = [56, 64, 32]
-// tune.WARPS = [7, 4, 8, 2]
+// tune.WARPS = [8, 7, 4, 2]
 // where = ["HIGH * WIDE % (16 * WARPS) == 0", "HIGH * WIDE <= 128 * WARPS"]
 // cures = ["compute", "memory bandwidth"]
 // ///
