@@ -54,17 +54,17 @@ LONG = {
     "cross_entropy": [(33, 5000), (3, 4097), (2, 40001), (3, 200000), (1, 1048577), (70001, 3)],
     "matvec": [(300, 5000), (3, 40001), (70001, 24), (1, 1048577), (129, 16384)],
     "rotary": [(2, 3, 1000), (1, 70001, 1), (3, 1, 4099)],
-    **dict.fromkeys(
-        ("matmul", "linear_relu_div", "swiglu"),
-        [
+    **{
+        op: [
             (67, 136, 104),
             (1, 8, 8),
             (300, 520, 1000),
             (129, 264, 72),
             (1000, 24, 4104),
             (513, 1032, 0),
-        ],
-    ),
+        ]
+        for op in ("matmul", "linear_relu_div", "swiglu")
+    },
     "attention": [(2, 3, 300), (1, 2, 1025), (3, 1, 128), (1, 1, 129), (1, 3, 1152)],
     "group_conv": [(2, 40, 72), (1, 57, 120), (3, 9, 58), (2, 56, 56)],
 }
@@ -563,7 +563,8 @@ class Bench:
         main = next(one for one in task.timed if one["role"] == "main")
         every = list(source.points(main["axes"], self.facts))
         rest = every[1:]
-        drawn = random.Random(source.name).sample(rest, min(self.options.tune, len(rest)))
+        wanted = self.options.tune if source.language == "cuda" else self.options.tune // 2
+        drawn = random.Random(source.name).sample(rest, min(wanted, len(rest)))
         return main, every[:1], drawn
 
     def default(self, source, axes):
@@ -706,30 +707,37 @@ class Bench:
             self.say(f"{op} {one['name']}: " + shown(row))
 
     def tune(self, op, clock):
-        """Some points of each kernel at the main workload, checked and timed."""
-        rows = self.sections[op].setdefault("tuning", {})
+        """Some points of each kernel, checked and timed: at the main workload, or at every one."""
+        task, rows = TASKS[op], self.sections[op].setdefault("tuning", {})
         for source in self.sources[op]:
             main, default, drawn = self.points(source)
-            if not drawn or self.late():
-                continue
-            task = TASKS[op]
-            case = task.case(main["axes"], main.get("types", {}), main.get("scalars"))
-            inputs = draw(case, 5)
-            truth, kernels, wrong = Truth(case, inputs), {}, {}
-            for point in (*default, *drawn):
-                label = json.dumps(point)
-                made = self.kernel(source, point, case.types["T"])
-                found = made if isinstance(made, str) else check(made, case, inputs, truth)
-                if isinstance(found, float) and found <= 1:
-                    kernels[label] = made
-                else:
-                    wrong[label] = found
-            quick = argparse.Namespace(**{**vars(self.options), "rivals": False})
-            row = time_case(case, kernels, quick, clock)
-            row["failed"] |= wrong
-            rows[source.name] = row
-            best = sorted((v[0], k) for k, v in row["us"].items() if k != "copy")[:3]
-            self.say(f"tune {op} {source.name}: {best} {wrong or ''}")
+            everywhere = self.options.everywhere and source.language == "cuda"
+            for one in task.timed if everywhere else [main]:
+                valid = list(source.points(one["axes"], self.facts))
+                points = [point for point in (*default, *drawn) if point in valid]
+                if len(points) < 2 or self.late():
+                    continue
+                row = self.tune_case(task, one, source, points, clock)
+                rows.setdefault(source.name, {})[one["name"]] = row
+                best = sorted((v[0], k) for k, v in row["us"].items() if k != "copy")[:3]
+                self.say(f"tune {op} {source.name} {one['name']}: {best} {row['failed'] or ''}")
+
+    def tune_case(self, task, one, source, points, clock):
+        case = task.case(one["axes"], one.get("types", {}), one.get("scalars"))
+        inputs = draw(case, 5)
+        truth, kernels, wrong = Truth(case, inputs), {}, {}
+        for point in points:
+            label = json.dumps(point)
+            made = self.kernel(source, point, case.types["T"])
+            found = made if isinstance(made, str) else check(made, case, inputs, truth)
+            if isinstance(found, float) and found <= 1:
+                kernels[label] = made
+            else:
+                wrong[label] = found
+        quick = argparse.Namespace(**{**vars(self.options), "rivals": False})
+        row = time_case(case, kernels, quick, clock)
+        row["failed"] |= wrong
+        return row
 
     def write(self):
         self.result |= {"session": session(self.options), "seconds": time.monotonic() - self.begun}
@@ -768,6 +776,7 @@ def arguments():
     parser.add_argument("--workloads", default="", help="expression that the name contains")
     parser.add_argument("--dtypes", type=lambda text: text.split(","), default=list(CTYPES))
     parser.add_argument("--tune", type=int, default=0, help="other points to time at the main one")
+    parser.add_argument("--everywhere", action="store_true", help="time those at every workload")
     parser.add_argument("--calls", type=int, default=14)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--budget", type=float, default=1e9, help="seconds after which to end")

@@ -1,12 +1,13 @@
 // /// kernelwright
-// strategy = "cluster row: the blocks of a cluster share a row, keep weights and biases in registers and merge their moments in each other's shared memory; the next row is on its way"
+// strategy = "cluster row: the blocks of a cluster share a row; each warp's moments about its own mean are merged in all blocks' shared memory, by one barrier"
 // tune.VECS = [4, 2]
 // tune.MOST = [256, 512, 128, 1024]
-// tune.RESIDENT = [512, 768]
-// cures = ["long rows", "repeated reads of the weights"]
+// tune.REGISTERS = [64, 80]
+// where = ["MOST * REGISTERS <= 65536"]
+// cures = ["long rows", "registers"]
 // ///
 // VECS: vectors of 16 bytes a thread. MOST: threads of a block; a row of more than MOST * VECS vectors takes 2, 4 or 8
-// blocks, one of more than that is read again. RESIDENT: threads of all blocks of a multiprocessor.
+// blocks, one of more than that is read again. REGISTERS: of a thread.
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -73,33 +74,15 @@ __device__ inline float warp_sum(float x) {
   return x;
 }
 
-// What a warp knows of its elements: x how many, y a shift near their mean, z their mean about the shift, w the sum of
-// squares about that mean. Large offsets stay in the shift and cancel exactly.
-__device__ inline float4 moments(float count, float shift, float rest, float squares) {
-  const float mean = count > 0.0f ? __fdividef(rest, count) : 0.0f;
-  return make_float4(count, shift, mean, squares - rest * mean);
-}
-
 struct Row {
-  float shift, mean, scale;  // of shift + mean
+  float shift, scale, offset;  // y = (x - shift) * scale + offset, before weight and bias
 };
 
-__device__ inline Row merged(const float4* part, int count, float n, float eps) {
-  const float shift = part[0].y;
-  float mean = 0.0f, squares = 0.0f;
-#pragma unroll 1
-  for (int p = threadIdx.x % 32; p < count; p += 32) mean += part[p].x * (part[p].y - shift + part[p].z);
-  mean = __fdividef(warp_sum(mean), n);
-#pragma unroll 1
-  for (int p = threadIdx.x % 32; p < count; p += 32) {
-    const float off = part[p].y - shift + part[p].z - mean;
-    squares += part[p].w + part[p].x * off * off;
-  }
-  return {shift, mean, rsqrtf(__fdividef(warp_sum(squares), n) + eps)};
+// A large offset of the row stays in the shift and cancels exactly; two-byte elements are too coarse to need that.
+__device__ inline Row row_of(float shift, float mean, float scale) {
+  if (sizeof(T) == 2) return {0.0f, scale, -(shift + mean) * scale};
+  return {shift, scale, -mean * scale};
 }
-
-// Unpacking again is cheaper than the registers in which the compiler would keep what was unpacked.
-__device__ inline void forget(uint4& raw) { asm volatile("" : "+r"(raw.x), "+r"(raw.y), "+r"(raw.z), "+r"(raw.w)); }
 
 __device__ inline float total(const uint4& raw) {
   float f[LANES], sum = 0.0f;
@@ -109,32 +92,64 @@ __device__ inline float total(const uint4& raw) {
   return sum;
 }
 
-__device__ inline void about(uint4 raw, bool here, float shift, float& rest, float& squares) {
+// Sums of what is left over the shift (rounding, for four-byte elements) and of its squares.
+__device__ inline void about(const uint4& raw, float shift, bool here, float& rest, float& squares) {
   float f[LANES], sum = 0.0f, square = 0.0f;
-  forget(raw);
   unpack(raw, f);
 #pragma unroll
-  for (int l = 0; l < LANES; ++l) f[l] = here ? f[l] - shift : 0.0f, sum += f[l], square += f[l] * f[l];
-  rest += sum, squares += square;
+  for (int l = 0; l < LANES; ++l) {
+    const float off = f[l] - shift;
+    sum += sizeof(T) == 4 ? off : 0.0f, square += off * off;
+  }
+  rest += here ? sum : 0.0f, squares += here ? square : 0.0f;
 }
 
-__device__ inline uint4 normalized(uint4 raw, const Row& row, const uint4& weight, const uint4& bias) {
+__device__ inline float turned(float x, const Row& row, float w, float b) {
+  return ((sizeof(T) == 4 ? x - row.shift : x) * row.scale + row.offset) * w + b;
+}
+
+__device__ inline uint4 normalized(const uint4& raw, const Row& row, const uint4& weight, const uint4& bias) {
   float f[LANES], w[LANES], b[LANES];
-  forget(raw);
   unpack(raw, f), unpack(weight, w), unpack(bias, b);
 #pragma unroll
-  for (int l = 0; l < LANES; ++l) f[l] = (f[l] - row.shift - row.mean) * row.scale * w[l] + b[l];
+  for (int l = 0; l < LANES; ++l) f[l] = turned(f[l], row, w[l], b[l]);
   return pack(f);
 }
 
+// What a warp knows of its elements: x how many, y a shift near their mean, z their mean about the shift, w the sum of
+// squares about that mean.
+__device__ inline float4 moments(float count, float shift, float rest, float squares) {
+  const float mean = count > 0.0f ? __fdividef(rest, count) : 0.0f;
+  return make_float4(count, shift, mean, squares - rest * mean);
+}
+
+__device__ inline Row merged(const float4* part, int count, float inverse, float eps) {
+  const float shift = part[0].y;
+  float mean = 0.0f, squares = 0.0f;
+#pragma unroll 1
+  for (int p = threadIdx.x % 32; p < count; p += 32) mean += part[p].x * (part[p].y - shift + part[p].z);
+  mean = warp_sum(mean) * inverse;
+#pragma unroll 1
+  for (int p = threadIdx.x % 32; p < count; p += 32) {
+    const float off = part[p].y - shift + part[p].z - mean;
+    squares += part[p].w + part[p].x * off * off;
+  }
+  return row_of(shift, mean, __frsqrt_rn(warp_sum(squares) * inverse + eps));
+}
+
+__device__ inline uint4 take(const uint4* p, int at, int end) {
+  return at < end ? __ldcs(p + at) : make_uint4(0, 0, 0, 0);
+}
+
 // Any row, element by element, read three times.
-__global__ void __launch_bounds__(512) streamed(const T* __restrict__ x, const T* __restrict__ weight,
-                                                const T* __restrict__ bias, T* __restrict__ y, float eps, int64_t n) {
+__global__ void __launch_bounds__(512)
+    streamed(const T* __restrict__ x, const T* __restrict__ weight, const T* __restrict__ bias, T* __restrict__ y,
+             float eps, float inverse, int64_t n) {
   __shared__ float4 part[16];
   x += blockIdx.x * n, y += blockIdx.x * n;
   float count = 0.0f, sum = 0.0f, rest = 0.0f, squares = 0.0f;
   for (int64_t j = threadIdx.x; j < n; j += blockDim.x) sum += widen(x[j]), count += 1.0f;
-  count = warp_sum(count), sum = warp_sum(sum);
+  sum = warp_sum(sum), count = warp_sum(count);
   const float shift = count > 0.0f ? __fdividef(sum, count) : 0.0f;
   for (int64_t j = threadIdx.x; j < n; j += blockDim.x) {
     const float off = widen(x[j]) - shift;
@@ -143,73 +158,49 @@ __global__ void __launch_bounds__(512) streamed(const T* __restrict__ x, const T
   rest = warp_sum(rest), squares = warp_sum(squares);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = moments(count, shift, rest, squares);
   __syncthreads();
-  const Row row = merged(part, blockDim.x / 32, static_cast<float>(n), eps);
+  const Row row = merged(part, blockDim.x / 32, inverse, eps);
   for (int64_t j = threadIdx.x; j < n; j += blockDim.x)
-    y[j] = narrow<T>((widen(x[j]) - row.shift - row.mean) * row.scale * widen(weight[j]) + widen(bias[j]));
+    y[j] = narrow<T>(turned(widen(x[j]), row, widen(weight[j]), widen(bias[j])));
 }
 
 namespace cg = cooperative_groups;
 
-__global__ void __launch_bounds__(MOST, RESIDENT > MOST ? RESIDENT / MOST : 1)
-    shared_rows(const uint4* __restrict__ x, const uint4* __restrict__ weight, const uint4* __restrict__ bias,
-                uint4* __restrict__ y, float eps, int64_t M, int vecs, int mine) {
-  __shared__ float4 part[2][8 * MOST / 32];  // of every warp of the cluster
+__global__ void __maxnreg__(REGISTERS)
+    shared_row(const uint4* __restrict__ x, const uint4* __restrict__ weight, const uint4* __restrict__ bias,
+               uint4* __restrict__ y, float eps, float inverse, int vecs, int mine) {
+  __shared__ float4 part[8 * MOST / 32];  // of every warp of the cluster
   const cg::cluster_group cluster = cg::this_cluster();
   const int ranks = cluster.num_blocks(), rank = cluster.block_rank(), lane = threadIdx.x % 32;
   const int warps = blockDim.x / 32, first = rank * mine + threadIdx.x, end = min(rank * mine + mine, vecs);
-  const int64_t step = gridDim.x / ranks;
-  uint4 w[VECS], b[VECS], next[VECS];
+  const int64_t line = blockIdx.x / ranks;
+  cluster.barrier_arrive();  // nobody writes to a block that has not begun
+  uint4 raw[VECS];
+  float sum = 0.0f, rest = 0.0f, squares = 0.0f;
   int count = 0;  // of the warp's vectors
-  const auto load = [&](int64_t row) {
-#pragma unroll
-    for (int i = 0; i < VECS; ++i) {
-      const int at = first + i * blockDim.x;
-      next[i] = at < end ? __ldcs(x + row * vecs + at) : make_uint4(0, 0, 0, 0);
-    }
-  };
-  int64_t line = blockIdx.x / ranks;
-  if (line < M) load(line);
 #pragma unroll
   for (int i = 0; i < VECS; ++i) {
     const int at = first + i * blockDim.x;
-    w[i] = __ldg(weight + min(at, vecs - 1)), b[i] = __ldg(bias + min(at, vecs - 1));
+    raw[i] = take(x + line * vecs, at, end);
     count += min(max(end - (at - lane), 0), 32);
   }
-  const float elements = count * LANES, n = static_cast<float>(vecs) * LANES;
-  cluster.sync();  // nobody writes to a block that has not begun
-  for (int side = 0; line < M; line += step, side ^= 1) {
-    uint4 raw[VECS];
-    float sum = 0.0f, rest = 0.0f, squares = 0.0f;
 #pragma unroll
-    for (int i = 0; i < VECS; ++i) raw[i] = next[i];
-    if (line + step < M) load(line + step);
+  for (int i = 0; i < VECS; ++i) sum += total(raw[i]);
+  sum = warp_sum(sum);
+  const float elements = count * LANES, shift = count ? __fdividef(sum, elements) : 0.0f;
 #pragma unroll
-    for (int i = 0; i < VECS; ++i) sum += total(raw[i]);
-    sum = warp_sum(sum);
-    const float shift = count ? __fdividef(sum, elements) : 0.0f;
+  for (int i = 0; i < VECS; ++i)
+    about(raw[i], shift, first + i * static_cast<int>(blockDim.x) < end, rest, squares);
+  rest = warp_sum(rest), squares = warp_sum(squares);
+  cluster.barrier_wait();
+  if (lane < ranks)
+    *cluster.map_shared_rank(&part[rank * warps + threadIdx.x / 32], lane) = moments(elements, shift, rest, squares);
+  cluster.sync();
+  const Row row = merged(part, ranks * warps, inverse, eps);
 #pragma unroll
-    for (int i = 0; i < VECS; ++i)
-      about(raw[i], first + i * static_cast<int>(blockDim.x) < end, shift, rest, squares);
-    rest = warp_sum(rest), squares = warp_sum(squares);
-    if (lane < ranks)
-      *cluster.map_shared_rank(&part[side][rank * warps + threadIdx.x / 32], lane) =
-          moments(elements, shift, rest, squares);
-    cluster.sync();
-    const Row row = merged(part[side], ranks * warps, n, eps);
-#pragma unroll
-    for (int i = 0; i < VECS; ++i) {
-      const int at = first + i * blockDim.x;
-      if (at < end) __stcs(y + line * vecs + at, normalized(raw[i], row, w[i], b[i]));
-    }
+  for (int i = 0; i < VECS; ++i) {
+    const int at = first + i * blockDim.x;
+    if (at < end) __stcs(y + line * vecs + at, normalized(raw[i], row, __ldg(weight + at), __ldg(bias + at)));
   }
-}
-
-int resident_blocks(int64_t rows, int threads, int resident) {
-  int device, cores;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&cores, cudaDevAttrMultiProcessorCount, device);
-  const int64_t most = static_cast<int64_t>(cores) * (resident > threads ? resident / threads : 1);
-  return static_cast<int>(rows < most ? rows : most);
 }
 
 int launch(const T* x, const T* weight, const T* bias, T* y, float eps, int64_t M, int64_t N, cudaStream_t stream) {
@@ -221,14 +212,14 @@ int launch(const T* x, const T* weight, const T* bias, T* y, float eps, int64_t 
   attribute.id = cudaLaunchAttributeClusterDimension;
   attribute.val.clusterDim.x = ranks, attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(resident_blocks(M * ranks, threads, RESIDENT) / ranks * ranks);
+  config.gridDim = dim3(static_cast<unsigned>(M * ranks));
   config.blockDim = dim3(threads);
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, shared_rows, reinterpret_cast<const uint4*>(x),
+  return cudaLaunchKernelEx(&config, shared_row, reinterpret_cast<const uint4*>(x),
                             reinterpret_cast<const uint4*>(weight), reinterpret_cast<const uint4*>(bias),
-                            reinterpret_cast<uint4*>(y), eps, M, vecs, mine);
+                            reinterpret_cast<uint4*>(y), eps, 1.0f / N, vecs, mine);
 }
 
 bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
@@ -238,7 +229,8 @@ extern "C" int layernorm(const T* x, const T* weight, const T* bias, T* y, float
                          cudaStream_t stream) {
   if (M <= 0 || N <= 0) return cudaSuccess;
   const bool wide = N % LANES == 0 && aligned(x) && aligned(weight) && aligned(bias) && aligned(y);
+  const unsigned blocks = static_cast<unsigned>(M);
   if (wide && N <= 8 * MOST * VECS * LANES) return launch(x, weight, bias, y, eps, M, N, stream);
-  streamed<<<static_cast<unsigned>(M), N < 2048 ? 128 : 512, 0, stream>>>(x, weight, bias, y, eps, N);
+  streamed<<<blocks, N < 2048 ? 128 : 512, 0, stream>>>(x, weight, bias, y, eps, 1.0f / N, N);
   return cudaGetLastError();
 }

@@ -2,7 +2,7 @@
 // strategy = "pipelined rows: a resident block keeps weights and biases in registers and walks over rows that the bulk copy engine brings in advance; mean, then squares about it"
 // tune.VECS = [4, 2, 8]
 // tune.STAGES = [3, 2, 4, 6]
-// tune.RESIDENT = [512, 768, 1024]
+// tune.RESIDENT = [512, 768]
 // where = ["N <= 4096 * VECS"]
 // cures = ["memory latency", "repeated reads of the weights", "launch of many blocks"]
 // ///
@@ -74,8 +74,46 @@ __device__ inline float warp_sum(float x) {
 }
 
 struct Row {
-  float shift, mean, scale;  // of shift + mean: a large offset stays in the shift and cancels exactly
+  float shift, scale, offset;  // y = (x - shift) * scale + offset, before weight and bias
 };
+
+// A large offset of the row stays in the shift and cancels exactly; two-byte elements are too coarse to need that.
+__device__ inline Row row_of(float shift, float mean, float scale) {
+  if (sizeof(T) == 2) return {0.0f, scale, -(shift + mean) * scale};
+  return {shift, scale, -mean * scale};
+}
+
+__device__ inline float total(const uint4& raw) {
+  float f[LANES], sum = 0.0f;
+  unpack(raw, f);
+#pragma unroll
+  for (int l = 0; l < LANES; ++l) sum += f[l];
+  return sum;
+}
+
+// Sums of what is left over the shift (rounding, for four-byte elements) and of its squares.
+__device__ inline void about(const uint4& raw, float shift, bool here, float& rest, float& squares) {
+  float f[LANES], sum = 0.0f, square = 0.0f;
+  unpack(raw, f);
+#pragma unroll
+  for (int l = 0; l < LANES; ++l) {
+    const float off = f[l] - shift;
+    sum += sizeof(T) == 4 ? off : 0.0f, square += off * off;
+  }
+  rest += here ? sum : 0.0f, squares += here ? square : 0.0f;
+}
+
+__device__ inline float turned(float x, const Row& row, float w, float b) {
+  return ((sizeof(T) == 4 ? x - row.shift : x) * row.scale + row.offset) * w + b;
+}
+
+__device__ inline uint4 normalized(const uint4& raw, const Row& row, const uint4& weight, const uint4& bias) {
+  float f[LANES], w[LANES], b[LANES];
+  unpack(raw, f), unpack(weight, w), unpack(bias, b);
+#pragma unroll
+  for (int l = 0; l < LANES; ++l) f[l] = turned(f[l], row, w[l], b[l]);
+  return pack(f);
+}
 
 // Sums over the block; part holds one of each warp. Two calls in a row need two of them.
 __device__ inline float2 over_block(float a, float b, float2* part) {
@@ -87,56 +125,28 @@ __device__ inline float2 over_block(float a, float b, float2* part) {
   return make_float2(warp_sum(mine.x), warp_sum(mine.y));
 }
 
-// From the sum about the shift and the sum of squares about it.
-__device__ inline Row settled(float shift, float2 sums, float n, float eps) {
-  const float mean = __fdividef(sums.x, n);
-  return {shift, mean, rsqrtf(__fdividef(sums.y, n) - mean * mean + eps)};
-}
-
-// Unpacking again is cheaper than the registers in which the compiler would keep what was unpacked.
-__device__ inline void forget(uint4& raw) { asm volatile("" : "+r"(raw.x), "+r"(raw.y), "+r"(raw.z), "+r"(raw.w)); }
-
-__device__ inline float total(const uint4& raw) {
-  float f[LANES], sum = 0.0f;
-  unpack(raw, f);
-#pragma unroll
-  for (int l = 0; l < LANES; ++l) sum += f[l];
-  return sum;
-}
-
-__device__ inline void about(uint4 raw, bool here, float shift, float& rest, float& squares) {
-  float f[LANES], sum = 0.0f, square = 0.0f;
-  forget(raw);
-  unpack(raw, f);
-#pragma unroll
-  for (int l = 0; l < LANES; ++l) f[l] = here ? f[l] - shift : 0.0f, sum += f[l], square += f[l] * f[l];
-  rest += sum, squares += square;
-}
-
-__device__ inline uint4 normalized(uint4 raw, const Row& row, const uint4& weight, const uint4& bias) {
-  float f[LANES], w[LANES], b[LANES];
-  forget(raw);
-  unpack(raw, f), unpack(weight, w), unpack(bias, b);
-#pragma unroll
-  for (int l = 0; l < LANES; ++l) f[l] = (f[l] - row.shift - row.mean) * row.scale * w[l] + b[l];
-  return pack(f);
+__device__ inline Row settled(float shift, float rest, float squares, float inverse, float eps) {
+  const float mean = rest * inverse;
+  return row_of(shift, mean, __frsqrt_rn(squares * inverse - mean * mean + eps));
 }
 
 // Any row, element by element, read three times.
-__global__ void __launch_bounds__(512) streamed(const T* __restrict__ x, const T* __restrict__ weight,
-                                                const T* __restrict__ bias, T* __restrict__ y, float eps, int64_t n) {
+__global__ void __launch_bounds__(512)
+    streamed(const T* __restrict__ x, const T* __restrict__ weight, const T* __restrict__ bias, T* __restrict__ y,
+             float eps, float inverse, int64_t n) {
   __shared__ float2 part[2][16];
   x += blockIdx.x * n, y += blockIdx.x * n;
   float sum = 0.0f, rest = 0.0f, squares = 0.0f;
   for (int64_t j = threadIdx.x; j < n; j += blockDim.x) sum += widen(x[j]);
-  const float shift = __fdividef(over_block(sum, 0.0f, part[0]).x, static_cast<float>(n));
+  const float shift = over_block(sum, 0.0f, part[0]).x * inverse;
   for (int64_t j = threadIdx.x; j < n; j += blockDim.x) {
     const float off = widen(x[j]) - shift;
     rest += off, squares += off * off;
   }
-  const Row row = settled(shift, over_block(rest, squares, part[1]), static_cast<float>(n), eps);
+  const float2 sums = over_block(rest, squares, part[1]);
+  const Row row = settled(shift, sums.x, sums.y, inverse, eps);
   for (int64_t j = threadIdx.x; j < n; j += blockDim.x)
-    y[j] = narrow<T>((widen(x[j]) - row.shift - row.mean) * row.scale * widen(weight[j]) + widen(bias[j]));
+    y[j] = narrow<T>(turned(widen(x[j]), row, widen(weight[j]), widen(bias[j])));
 }
 
 // The bulk copy engine: one thread asks, a barrier in shared memory turns when the bytes are there.
@@ -166,7 +176,7 @@ __device__ inline void await(uint64_t* barrier, uint32_t parity) {
 // As many registers as let all blocks be resident at once.
 __global__ void __maxnreg__(65536 / RESIDENT / 8 * 8)
     pipelined(const uint4* __restrict__ x, const uint4* __restrict__ weight, const uint4* __restrict__ bias,
-              uint4* __restrict__ y, float eps, int64_t M, int vecs, int stages) {
+              uint4* __restrict__ y, float eps, float inverse, int64_t M, int vecs, int stages) {
   extern __shared__ __align__(128) uint4 rows[];
   __shared__ uint64_t full[STAGES];
   __shared__ float2 part[2][16];
@@ -175,7 +185,6 @@ __global__ void __maxnreg__(65536 / RESIDENT / 8 * 8)
     if (threadIdx.x == 0 && row < M) fetch(rows + stage * vecs, x + row * vecs, vecs * 16, full + stage);
   };
   for (int s = 0; s < stages; ++s) ask(s, blockIdx.x + static_cast<int64_t>(s) * gridDim.x);
-  const float n = vecs * LANES;
   uint4 w[VECS], b[VECS];
 #pragma unroll
   for (int i = 0; i < VECS; ++i) {
@@ -193,13 +202,12 @@ __global__ void __maxnreg__(65536 / RESIDENT / 8 * 8)
       raw[i] = at < vecs ? rows[stage * vecs + at] : make_uint4(0, 0, 0, 0);
       sum += total(raw[i]);
     }
-    // The barrier in it says that every thread has taken its share out of the stage.
-    const float shift = __fdividef(over_block(sum, 0.0f, part[0]).x, n);
+    const float shift = over_block(sum, 0.0f, part[0]).x * inverse;  // its barrier frees the stage
     ask(stage, line + static_cast<int64_t>(stages) * gridDim.x);
 #pragma unroll
-    for (int i = 0; i < VECS; ++i)
-      about(raw[i], threadIdx.x + i * blockDim.x < vecs, shift, rest, squares);
-    const Row row = settled(shift, over_block(rest, squares, part[1]), n, eps);
+    for (int i = 0; i < VECS; ++i) about(raw[i], shift, threadIdx.x + i * blockDim.x < vecs, rest, squares);
+    const float2 sums = over_block(rest, squares, part[1]);
+    const Row row = settled(shift, sums.x, sums.y, inverse, eps);
 #pragma unroll
     for (int i = 0; i < VECS; ++i) {
       const int at = threadIdx.x + i * blockDim.x;
@@ -224,7 +232,7 @@ int launch(const T* x, const T* weight, const T* bias, T* y, float eps, int64_t 
   cudaFuncSetAttribute(pipelined, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   pipelined<<<resident_blocks(M, threads, RESIDENT), threads, bytes, stream>>>(
       reinterpret_cast<const uint4*>(x), reinterpret_cast<const uint4*>(weight), reinterpret_cast<const uint4*>(bias),
-      reinterpret_cast<uint4*>(y), eps, M, vecs, stages);
+      reinterpret_cast<uint4*>(y), eps, 1.0f / N, M, vecs, stages);
   return cudaGetLastError();
 }
 
@@ -235,7 +243,8 @@ extern "C" int layernorm(const T* x, const T* weight, const T* bias, T* y, float
                          cudaStream_t stream) {
   if (M <= 0 || N <= 0) return cudaSuccess;
   const bool wide = N % LANES == 0 && aligned(x) && aligned(weight) && aligned(bias) && aligned(y);
+  const unsigned blocks = static_cast<unsigned>(M);
   if (wide && N <= 512 * VECS * LANES) return launch(x, weight, bias, y, eps, M, N, stream);
-  streamed<<<static_cast<unsigned>(M), N < 2048 ? 128 : 512, 0, stream>>>(x, weight, bias, y, eps, N);
+  streamed<<<blocks, N < 2048 ? 128 : 512, 0, stream>>>(x, weight, bias, y, eps, 1.0f / N, N);
   return cudaGetLastError();
 }

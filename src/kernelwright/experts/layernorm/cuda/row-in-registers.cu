@@ -1,9 +1,10 @@
 // /// kernelwright
-// strategy = "row in registers: one block a row, read once; each warp's moments about its own mean are merged after one barrier"
+// strategy = "row in registers: one block a row, read once; mean and squares about it by two barriers"
 // tune.VECS = [4, 2, 8, 1]
-// tune.MOST = [512, 256]
-// tune.REGISTERS = [80, 64, 128]
-// tune.EARLY = [1, 0]
+// tune.MOST = [512, 256, 1024]
+// tune.REGISTERS = [64, 80, 128]
+// tune.EARLY = [0, 1]
+// where = ["MOST * REGISTERS <= 65536"]
 // cures = ["memory bandwidth", "cancellation"]
 // ///
 // VECS: vectors of 16 bytes a thread; the block is as large as the row asks. MOST: threads of the largest block; a
@@ -87,133 +88,127 @@ __device__ inline float warp_sum(float x) {
   return x;
 }
 
-// What a warp knows of its elements: x how many, y a shift near their mean, z their mean about the shift, w the sum of
-// squares about that mean. Large offsets stay in the shift and cancel exactly.
-__device__ inline float4 moments(float count, float shift, float rest, float squares) {
-  const float mean = count > 0.0f ? __fdividef(rest, count) : 0.0f;
-  return make_float4(count, shift, mean, squares - rest * mean);
-}
-
-struct Row {
-  float shift, mean, scale;  // of shift + mean
-};
-
-__device__ inline Row merged(const float4* part, int count, float n, float eps) {
-  const float shift = part[0].y;
-  float mean = 0.0f, squares = 0.0f;
-#pragma unroll 1
-  for (int p = threadIdx.x % 32; p < count; p += 32) mean += part[p].x * (part[p].y - shift + part[p].z);
-  mean = __fdividef(warp_sum(mean), n);
-#pragma unroll 1
-  for (int p = threadIdx.x % 32; p < count; p += 32) {
-    const float off = part[p].y - shift + part[p].z - mean;
-    squares += part[p].w + part[p].x * off * off;
-  }
-  return {shift, mean, rsqrtf(__fdividef(warp_sum(squares), n) + eps)};
-}
-
-// Unpacking again is cheaper than the registers in which the compiler would keep what was unpacked.
-__device__ inline void forget(uint4& raw) { asm volatile("" : "+r"(raw.x), "+r"(raw.y), "+r"(raw.z), "+r"(raw.w)); }
-
-__device__ inline float total(const uint4& raw) {
-  float f[LANES], sum = 0.0f;
-  unpack(raw, f);
+template <int L>
+__device__ inline float total(const float (&f)[L]) {
+  float sum = f[0];
 #pragma unroll
-  for (int l = 0; l < LANES; ++l) sum += f[l];
+  for (int l = 1; l < L; ++l) sum += f[l];
   return sum;
 }
 
-__device__ inline void about(uint4 raw, bool here, float shift, float& rest, float& squares) {
-  float f[LANES], sum = 0.0f, square = 0.0f;
-  forget(raw);
-  unpack(raw, f);
-#pragma unroll
-  for (int l = 0; l < LANES; ++l) f[l] = here ? f[l] - shift : 0.0f, sum += f[l], square += f[l] * f[l];
-  rest += sum, squares += square;
+struct Row {
+  float shift, scale, offset;  // y = (x - shift) * scale + offset, before weight and bias
+};
+
+// A large offset of the row stays in the shift and cancels exactly; two-byte elements are too coarse to need that.
+__device__ inline Row row_of(float shift, float mean, float scale) {
+  if (sizeof(T) == 2) return {0.0f, scale, -(shift + mean) * scale};
+  return {shift, scale, -mean * scale};
 }
 
-__device__ inline uint4 normalized(uint4 raw, const Row& row, const uint4& weight, const uint4& bias) {
-  float f[LANES], w[LANES], b[LANES];
-  forget(raw);
-  unpack(raw, f), unpack(weight, w), unpack(bias, b);
+// L elements' sums of what is left over the shift (rounding, for four-byte elements) and of its squares.
+template <int L>
+__device__ inline void about(const float (&f)[L], float shift, bool here, float& rest, float& squares) {
+  float sum = 0.0f, square = 0.0f;
 #pragma unroll
-  for (int l = 0; l < LANES; ++l) f[l] = (f[l] - row.shift - row.mean) * row.scale * w[l] + b[l];
-  return pack(f);
+  for (int l = 0; l < L; ++l) {
+    const float off = f[l] - shift;
+    if (sizeof(T) == 4) sum += off;
+    square += off * off;
+  }
+  rest += here ? sum : 0.0f, squares += here ? square : 0.0f;
+}
+
+template <int L>
+__device__ inline void normalize(float (&f)[L], const Row& row, const float (&w)[L], const float (&b)[L]) {
+#pragma unroll
+  for (int l = 0; l < L; ++l) {
+    if (sizeof(T) == 4) f[l] -= row.shift;
+    f[l] = (f[l] * row.scale + row.offset) * w[l] + b[l];
+  }
+}
+
+// Sums over the block; part holds one of each warp. Two calls in a row need two of them.
+__device__ inline float2 over_block(float a, float b, float2* part) {
+  const int lane = threadIdx.x % 32;
+  a = warp_sum(a), b = warp_sum(b);
+  if (lane == 0) part[threadIdx.x / 32] = make_float2(a, b);
+  __syncthreads();
+  const float2 mine = lane < blockDim.x / 32 ? part[lane] : make_float2(0.0f, 0.0f);
+  return make_float2(warp_sum(mine.x), warp_sum(mine.y));
+}
+
+__device__ inline Row settled(float shift, float rest, float squares, float inverse, float eps) {
+  const float mean = rest * inverse;
+  return row_of(shift, mean, __frsqrt_rn(squares * inverse - mean * mean + eps));
+}
+
+// Where registers are short, unpacking again is cheaper than what the compiler would keep unpacked.
+template <int V>
+__device__ inline void forget(uint4 (&raw)[V]) {
+#pragma unroll
+  for (int i = 0; i < V; ++i)
+    if (V > 4) asm volatile("" : "+r"(raw[i].x), "+r"(raw[i].y), "+r"(raw[i].z), "+r"(raw[i].w));
+}
+
+__device__ inline uint4 take(const uint4* p, int at, int end) {
+  return at < end ? __ldcs(p + at) : make_uint4(0, 0, 0, 0);
 }
 
 // Any row, read three times.
 template <int L>
-__global__ void __launch_bounds__(512) streamed(const T* __restrict__ x, const T* __restrict__ weight,
-                                                const T* __restrict__ bias, T* __restrict__ y, float eps, int64_t n) {
-  __shared__ float4 part[16];
+__global__ void __launch_bounds__(512)
+    streamed(const T* __restrict__ x, const T* __restrict__ weight, const T* __restrict__ bias, T* __restrict__ y,
+             float eps, float inverse, int64_t n) {
+  __shared__ float2 part[2][16];
   x += blockIdx.x * n, y += blockIdx.x * n;
   const int64_t first = threadIdx.x * L, step = blockDim.x * L;
-  float f[L], w[L], b[L], count = 0.0f, sum = 0.0f, rest = 0.0f, squares = 0.0f;
-  for (int64_t j = first; j < n; j += step, count += L) {
-    read<L>(x + j, f);
-    float few = f[0];
-#pragma unroll
-    for (int l = 1; l < L; ++l) few += f[l];
-    sum += few;
-  }
-  count = warp_sum(count), sum = warp_sum(sum);
-  const float shift = count > 0.0f ? __fdividef(sum, count) : 0.0f;
-  for (int64_t j = first; j < n; j += step) {
-    read<L>(x + j, f);
-    float few = 0.0f, square = 0.0f;
-#pragma unroll
-    for (int l = 0; l < L; ++l) f[l] -= shift, few += f[l], square += f[l] * f[l];
-    rest += few, squares += square;
-  }
-  rest = warp_sum(rest), squares = warp_sum(squares);
-  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = moments(count, shift, rest, squares);
-  __syncthreads();
-  const Row row = merged(part, blockDim.x / 32, static_cast<float>(n), eps);
+  float f[L], w[L], b[L], sum = 0.0f, rest = 0.0f, squares = 0.0f;
+  for (int64_t j = first; j < n; j += step) read<L>(x + j, f), sum += total(f);
+  const float shift = over_block(sum, 0.0f, part[0]).x * inverse;
+  for (int64_t j = first; j < n; j += step) read<L>(x + j, f), about(f, shift, true, rest, squares);
+  const float2 sums = over_block(rest, squares, part[1]);
+  const Row row = settled(shift, sums.x, sums.y, inverse, eps);
   for (int64_t j = first; j < n; j += step) {
     read<L>(x + j, f), read<L>(weight + j, w), read<L>(bias + j, b);
-#pragma unroll
-    for (int l = 0; l < L; ++l) f[l] = (f[l] - row.shift - row.mean) * row.scale * w[l] + b[l];
+    normalize(f, row, w, b);
     write<L>(y + j, f);
   }
 }
 
 template <int V>
-__global__ void __maxnreg__(V <= 4 ? REGISTERS : 128)
+__global__ void __maxnreg__(REGISTERS)
     held(const uint4* __restrict__ x, const uint4* __restrict__ weight, const uint4* __restrict__ bias,
-         uint4* __restrict__ y, float eps, int vecs) {
-  __shared__ float4 part[32];
+         uint4* __restrict__ y, float eps, float inverse, int vecs) {
+  __shared__ float2 part[2][32];
   x += blockIdx.x * static_cast<int64_t>(vecs), y += blockIdx.x * static_cast<int64_t>(vecs);
   uint4 raw[V], w[V], b[V];
-  float sum = 0.0f, rest = 0.0f, squares = 0.0f;
-  int count = 0;  // of the warp's vectors
+  float f[LANES], g[LANES], h[LANES], sum = 0.0f, rest = 0.0f, squares = 0.0f;
 #pragma unroll
-  for (int i = 0; i < V; ++i) {
-    const int at = threadIdx.x + i * blockDim.x;
-    raw[i] = at < vecs ? __ldcs(x + at) : make_uint4(0, 0, 0, 0);
-    count += min(max(vecs - (at & ~31), 0), 32);
-  }
+  for (int i = 0; i < V; ++i) raw[i] = take(x, threadIdx.x + i * blockDim.x, vecs);
 #pragma unroll
   for (int i = 0; i < V; ++i) {
     const int at = min(threadIdx.x + i * blockDim.x, vecs - 1);
     if (EARLY) w[i] = __ldg(weight + at), b[i] = __ldg(bias + at);
   }
 #pragma unroll
-  for (int i = 0; i < V; ++i) sum += total(raw[i]);
-  sum = warp_sum(sum);
-  const float elements = count * LANES, shift = count ? __fdividef(sum, elements) : 0.0f;
+  for (int i = 0; i < V; ++i) unpack(raw[i], f), sum += total(f);
+  const float shift = over_block(sum, 0.0f, part[0]).x * inverse;
+  forget(raw);
 #pragma unroll
   for (int i = 0; i < V; ++i)
-    about(raw[i], threadIdx.x + i * blockDim.x < vecs, shift, rest, squares);
-  rest = warp_sum(rest), squares = warp_sum(squares);
-  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = moments(elements, shift, rest, squares);
-  __syncthreads();
-  const Row row = merged(part, blockDim.x / 32, static_cast<float>(vecs * LANES), eps);
+    unpack(raw[i], f), about(f, shift, threadIdx.x + i * blockDim.x < vecs, rest, squares);
+  const float2 sums = over_block(rest, squares, part[1]);
+  const Row row = settled(shift, sums.x, sums.y, inverse, eps);
+  forget(raw);
 #pragma unroll
   for (int i = 0; i < V; ++i) {
     const int at = threadIdx.x + i * blockDim.x;
     if (at >= vecs) continue;
     if (!EARLY) w[i] = __ldg(weight + at), b[i] = __ldg(bias + at);
-    __stcs(y + at, normalized(raw[i], row, w[i], b[i]));
+    unpack(raw[i], f), unpack(w[i], g), unpack(b[i], h);
+    normalize(f, row, g, h);
+    __stcs(y + at, pack(f));
   }
 }
 
@@ -223,7 +218,7 @@ int launch(const T* x, const T* weight, const T* bias, T* y, float eps, int64_t 
   if (V < 8 && threads > MOST) return launch<V < 8 ? 2 * V : 8>(x, weight, bias, y, eps, M, N, stream);
   held<V><<<static_cast<unsigned>(M), threads, 0, stream>>>(
       reinterpret_cast<const uint4*>(x), reinterpret_cast<const uint4*>(weight), reinterpret_cast<const uint4*>(bias),
-      reinterpret_cast<uint4*>(y), eps, vecs);
+      reinterpret_cast<uint4*>(y), eps, 1.0f / N, vecs);
   return cudaGetLastError();
 }
 
@@ -234,8 +229,9 @@ extern "C" int layernorm(const T* x, const T* weight, const T* bias, T* y, float
                          cudaStream_t stream) {
   if (M <= 0 || N <= 0) return cudaSuccess;
   const bool wide = N % LANES == 0 && aligned(x) && aligned(weight) && aligned(bias) && aligned(y);
-  if (wide && N <= 512 * 8 * LANES) return launch<VECS>(x, weight, bias, y, eps, M, N, stream);
-  if (wide) streamed<LANES><<<static_cast<unsigned>(M), 512, 0, stream>>>(x, weight, bias, y, eps, N);
-  else streamed<1><<<static_cast<unsigned>(M), N < 2048 ? 128 : 512, 0, stream>>>(x, weight, bias, y, eps, N);
+  const unsigned blocks = static_cast<unsigned>(M);
+  if (wide && N <= MOST * 8 * LANES) return launch<VECS>(x, weight, bias, y, eps, M, N, stream);
+  if (wide) streamed<LANES><<<blocks, 512, 0, stream>>>(x, weight, bias, y, eps, 1.0f / N, N);
+  else streamed<1><<<blocks, N < 2048 ? 128 : 512, 0, stream>>>(x, weight, bias, y, eps, 1.0f / N, N);
   return cudaGetLastError();
 }

@@ -1,8 +1,8 @@
 // /// kernelwright
 // strategy = "warp per row: a row in the registers of one warp, mean and then squares about it by shuffles, no barrier"
 // tune.WARPS = [4, 2, 8, 1]
-// tune.HELD = [32, 16, 8]
-// tune.REGISTERS = [248, 168, 128, 96]
+// tune.HELD = [16, 32, 8]
+// tune.REGISTERS = [168, 128, 248, 96]
 // where = ["WARPS * REGISTERS <= 2048"]
 // cures = ["barriers", "launch of many short rows"]
 // ///
@@ -86,50 +86,86 @@ __device__ inline float warp_sum(float x) {
   return x;
 }
 
-struct Row {
-  float shift, mean, scale;  // of shift + mean
-};
-
-
-// Unpacking again is cheaper than the registers in which the compiler would keep what was unpacked.
-__device__ inline void forget(uint4& raw) { asm volatile("" : "+r"(raw.x), "+r"(raw.y), "+r"(raw.z), "+r"(raw.w)); }
-
-__device__ inline float total(const uint4& raw) {
-  float f[LANES], sum = 0.0f;
-  unpack(raw, f);
+template <int L>
+__device__ inline float total(const float (&f)[L]) {
+  float sum = f[0];
 #pragma unroll
-  for (int l = 0; l < LANES; ++l) sum += f[l];
+  for (int l = 1; l < L; ++l) sum += f[l];
   return sum;
 }
 
-__device__ inline void about(uint4 raw, bool here, float shift, float& rest, float& squares) {
-  float f[LANES], sum = 0.0f, square = 0.0f;
-  forget(raw);
-  unpack(raw, f);
-#pragma unroll
-  for (int l = 0; l < LANES; ++l) f[l] = here ? f[l] - shift : 0.0f, sum += f[l], square += f[l] * f[l];
-  rest += sum, squares += square;
+struct Row {
+  float shift, scale, offset;  // y = (x - shift) * scale + offset, before weight and bias
+};
+
+// A large offset of the row stays in the shift and cancels exactly; two-byte elements are too coarse to need that.
+__device__ inline Row row_of(float shift, float mean, float scale) {
+  if (sizeof(T) == 2) return {0.0f, scale, -(shift + mean) * scale};
+  return {shift, scale, -mean * scale};
 }
 
-__device__ inline uint4 normalized(uint4 raw, const Row& row, const uint4& weight, const uint4& bias) {
-  float f[LANES], w[LANES], b[LANES];
-  forget(raw);
-  unpack(raw, f), unpack(weight, w), unpack(bias, b);
+// L elements' sums of what is left over the shift (rounding, for four-byte elements) and of its squares.
+template <int L>
+__device__ inline void about(const float (&f)[L], float shift, bool here, float& rest, float& squares) {
+  float sum = 0.0f, square = 0.0f;
 #pragma unroll
-  for (int l = 0; l < LANES; ++l) f[l] = (f[l] - row.shift - row.mean) * row.scale * w[l] + b[l];
+  for (int l = 0; l < L; ++l) {
+    const float off = f[l] - shift;
+    if (sizeof(T) == 4) sum += off;
+    square += off * off;
+  }
+  rest += here ? sum : 0.0f, squares += here ? square : 0.0f;
+}
+
+template <int L>
+__device__ inline void normalize(float (&f)[L], const Row& row, const float (&w)[L], const float (&b)[L]) {
+#pragma unroll
+  for (int l = 0; l < L; ++l) {
+    if (sizeof(T) == 4) f[l] -= row.shift;
+    f[l] = (f[l] * row.scale + row.offset) * w[l] + b[l];
+  }
+}
+
+__device__ inline float total(const uint4& raw) {
+  float f[LANES];
+  unpack(raw, f);
+  return total(f);
+}
+
+__device__ inline void about(const uint4& raw, float shift, bool here, float& rest, float& squares) {
+  float f[LANES];
+  unpack(raw, f);
+  about(f, shift, here, rest, squares);
+}
+
+__device__ inline uint4 normalized(const uint4& raw, const Row& row, const uint4& weight, const uint4& bias) {
+  float f[LANES], w[LANES], b[LANES];
+  unpack(raw, f), unpack(weight, w), unpack(bias, b);
+  normalize(f, row, w, b);
   return pack(f);
 }
 
-// Mean and scale from what the lanes found about a shift near the mean.
-__device__ inline Row settled(float shift, float rest, float squares, float n, float eps) {
-  const float mean = __fdividef(warp_sum(rest), n);
-  return {shift, mean, rsqrtf(__fdividef(warp_sum(squares), n) - mean * mean + eps)};
+__device__ inline Row settled(float shift, float rest, float squares, float inverse, float eps) {
+  const float mean = rest * inverse;
+  return row_of(shift, mean, __frsqrt_rn(squares * inverse - mean * mean + eps));
+}
+
+// Where registers are short, unpacking again is cheaper than what the compiler would keep unpacked.
+template <int V>
+__device__ inline void forget(uint4 (&raw)[V]) {
+#pragma unroll
+  for (int i = 0; i < V; ++i)
+    if (V > 4) asm volatile("" : "+r"(raw[i].x), "+r"(raw[i].y), "+r"(raw[i].z), "+r"(raw[i].w));
+}
+
+__device__ inline uint4 take(const uint4* p, int at, int end) {
+  return at < end ? __ldcs(p + at) : make_uint4(0, 0, 0, 0);
 }
 
 template <int V>
 __global__ void __maxnreg__(REGISTERS)
     held(const uint4* __restrict__ x, const uint4* __restrict__ weight, const uint4* __restrict__ bias,
-         uint4* __restrict__ y, float eps, int64_t M, int vecs) {
+         uint4* __restrict__ y, float eps, float inverse, int64_t M, int vecs) {
   const int64_t line = static_cast<int64_t>(blockIdx.x) * WARPS + threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   if (line >= M) return;
@@ -137,15 +173,15 @@ __global__ void __maxnreg__(REGISTERS)
   uint4 raw[V];
   float sum = 0.0f, rest = 0.0f, squares = 0.0f;
 #pragma unroll
-  for (int i = 0; i < V; ++i)
-    raw[i] = lane + 32 * i < vecs ? __ldcs(x + lane + 32 * i) : make_uint4(0, 0, 0, 0);
+  for (int i = 0; i < V; ++i) raw[i] = take(x, lane + 32 * i, vecs);
 #pragma unroll
   for (int i = 0; i < V; ++i) sum += total(raw[i]);
-  const float n = vecs * LANES, shift = __fdividef(warp_sum(sum), n);
+  const float shift = warp_sum(sum) * inverse;
+  forget(raw);
 #pragma unroll
-  for (int i = 0; i < V; ++i)
-    about(raw[i], lane + 32 * i < vecs, shift, rest, squares);
-  const Row row = settled(shift, rest, squares, n, eps);
+  for (int i = 0; i < V; ++i) about(raw[i], shift, lane + 32 * i < vecs, rest, squares);
+  const Row row = settled(shift, warp_sum(rest), warp_sum(squares), inverse, eps);
+  forget(raw);
 #pragma unroll
   for (int i = 0; i < V; ++i) {
     const int at = lane + 32 * i;
@@ -153,35 +189,32 @@ __global__ void __maxnreg__(REGISTERS)
   }
 }
 
+// A few at a time, for smaller rounding errors.
 template <int L>
 __global__ void __launch_bounds__(32 * WARPS)
     streamed(const T* __restrict__ x, const T* __restrict__ weight, const T* __restrict__ bias, T* __restrict__ y,
-             float eps, int64_t M, int64_t n) {
-  const int64_t line = static_cast<int64_t>(blockIdx.x) * WARPS + threadIdx.x / 32;
-  const int lane = threadIdx.x % 32;
+             float eps, float inverse, int64_t M, int64_t n) {
+  constexpr int64_t STEP = 32 * L, FEW = 32 * STEP;
+  const int64_t line = static_cast<int64_t>(blockIdx.x) * WARPS + threadIdx.x / 32, first = threadIdx.x % 32 * L;
   if (line >= M) return;
   x += line * n, y += line * n;
   float f[L], w[L], b[L], sum = 0.0f, rest = 0.0f, squares = 0.0f;
-  for (int64_t j = lane * L; j < n; j += 32 * L) {
-    read<L>(x + j, f);
+  for (int64_t begin = first; begin < n; begin += FEW) {
     float few = 0.0f;
-#pragma unroll
-    for (int l = 0; l < L; ++l) few += f[l];
+    for (int64_t j = begin; j < min(begin + FEW, n); j += STEP) read<L>(x + j, f), few += total(f);
     sum += few;
   }
-  const float shift = __fdividef(warp_sum(sum), static_cast<float>(n));
-  for (int64_t j = lane * L; j < n; j += 32 * L) {
-    read<L>(x + j, f);
+  const float shift = warp_sum(sum) * inverse;
+  for (int64_t begin = first; begin < n; begin += FEW) {
     float few = 0.0f, square = 0.0f;
-#pragma unroll
-    for (int l = 0; l < L; ++l) f[l] -= shift, few += f[l], square += f[l] * f[l];
+    for (int64_t j = begin; j < min(begin + FEW, n); j += STEP)
+      read<L>(x + j, f), about(f, shift, true, few, square);
     rest += few, squares += square;
   }
-  const Row row = settled(shift, rest, squares, static_cast<float>(n), eps);
-  for (int64_t j = lane * L; j < n; j += 32 * L) {
+  const Row row = settled(shift, warp_sum(rest), warp_sum(squares), inverse, eps);
+  for (int64_t j = first; j < n; j += STEP) {
     read<L>(x + j, f), read<L>(weight + j, w), read<L>(bias + j, b);
-#pragma unroll
-    for (int l = 0; l < L; ++l) f[l] = (f[l] - row.shift - row.mean) * row.scale * w[l] + b[l];
+    normalize(f, row, w, b);
     write<L>(y + j, f);
   }
 }
@@ -193,8 +226,8 @@ void launch(const T* x, const T* weight, const T* bias, T* y, float eps, int64_t
   else if (N <= 32 * V * LANES)
     held<V><<<blocks, 32 * WARPS, 0, stream>>>(
         reinterpret_cast<const uint4*>(x), reinterpret_cast<const uint4*>(weight), reinterpret_cast<const uint4*>(bias),
-        reinterpret_cast<uint4*>(y), eps, M, static_cast<int>(N / LANES));
-  else streamed<LANES><<<blocks, 32 * WARPS, 0, stream>>>(x, weight, bias, y, eps, M, N);
+        reinterpret_cast<uint4*>(y), eps, 1.0f / N, M, static_cast<int>(N / LANES));
+  else streamed<LANES><<<blocks, 32 * WARPS, 0, stream>>>(x, weight, bias, y, eps, 1.0f / N, M, N);
 }
 
 bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
@@ -206,6 +239,6 @@ extern "C" int layernorm(const T* x, const T* weight, const T* bias, T* y, float
   const unsigned blocks = static_cast<unsigned>((M + WARPS - 1) / WARPS);
   if (N % LANES == 0 && aligned(x) && aligned(weight) && aligned(bias) && aligned(y))
     launch<1>(x, weight, bias, y, eps, M, N, stream);
-  else streamed<1><<<blocks, 32 * WARPS, 0, stream>>>(x, weight, bias, y, eps, M, N);
+  else streamed<1><<<blocks, 32 * WARPS, 0, stream>>>(x, weight, bias, y, eps, 1.0f / N, M, N);
   return cudaGetLastError();
 }

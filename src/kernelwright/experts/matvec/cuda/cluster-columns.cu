@@ -63,24 +63,30 @@ __device__ inline float warp_sum(float x) {
 }
 
 // Adds to the sums of ROWS rows what one of `step` neighbours takes of the columns from begin to end; the vector's
-// elements are read once for all rows.
+// elements are read once for all rows. A few at a time are added up, for smaller rounding errors.
 template <int L>
 __device__ inline void dot(const T* const (&a)[ROWS], const T* x, int64_t begin, int64_t end, int64_t first,
                            int64_t step, float (&sums)[ROWS]) {
+  for (step *= L; begin < end; begin += 16 * step) {
+    const int64_t stop = min(begin + 16 * step, end);
+    float few[ROWS] = {};
 #pragma unroll 2
-  for (int64_t k = begin + first * L; k < end; k += step * L) {
-    float f[ROWS][L], v[L];
+    for (int64_t k = begin + first * L; k < stop; k += step) {
+      float f[ROWS][L], v[L];
 #pragma unroll
-    for (int r = 0; r < ROWS; ++r) read<L>(a[r] + k, f[r]);
-    if constexpr (L == 1) v[0] = widen(x[k]);
-    else unpack(__ldg(reinterpret_cast<const uint4*>(x + k)), v);
+      for (int r = 0; r < ROWS; ++r) read<L>(a[r] + k, f[r]);
+      if constexpr (L == 1) v[0] = widen(x[k]);
+      else unpack(__ldg(reinterpret_cast<const uint4*>(x + k)), v);
 #pragma unroll
-    for (int r = 0; r < ROWS; ++r) {
-      float few = f[r][0] * v[0];
+      for (int r = 0; r < ROWS; ++r) {
+        float one = f[r][0] * v[0];
 #pragma unroll
-      for (int l = 1; l < L; ++l) few += f[r][l] * v[l];
-      sums[r] += few;
+        for (int l = 1; l < L; ++l) one += f[r][l] * v[l];
+        few[r] += one;
+      }
     }
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) sums[r] += few[r];
   }
 }
 
@@ -107,10 +113,14 @@ __global__ void __launch_bounds__(THREADS) __cluster_dims__(RANKS, 1, 1)
     if (threadIdx.x % 32 == 0) first[r] = sums[r];
   }
   cluster.sync();
-  if (rank || threadIdx.x >= ROWS || row + threadIdx.x >= M) return;
-  float sum = 0.0f;
-  for (int w = 0; w < RANKS * THREADS / 32; ++w) sum += part[w][threadIdx.x];
-  y[row + threadIdx.x] = narrow<T>(sum);
+  if (rank) return;
+  const int lane = threadIdx.x % 32;
+  for (int r = threadIdx.x / 32; r < ROWS && row + r < M; r += THREADS / 32) {
+    float sum = 0.0f;
+    for (int w = lane; w < RANKS * THREADS / 32; w += 32) sum += part[w][r];
+    sum = warp_sum(sum);
+    if (lane == 0) y[row + r] = narrow<T>(sum);
+  }
 }
 
 bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }

@@ -67,22 +67,27 @@ __device__ inline float total(const float (&f)[L]) {
   return sum;
 }
 
-// Sum of what one of `step` neighbours takes of n elements: UNROLL reads are under way before the first is used.
+// Sum of what one of `step` neighbours takes of n elements: UNROLL reads are under way before the first is used, and a
+// few at a time are added up, for smaller rounding errors.
 template <int L>
 __device__ inline float sweep(const T* x, int64_t first, int64_t step, int64_t n) {
-  float f[UNROLL][L], sums[UNROLL] = {};
-  int64_t j = first * L;
-  for (step *= L; j + (UNROLL - 1) * step < n; j += UNROLL * step) {
+  float f[UNROLL][L], sum = 0.0f;
+  step *= L;
+  for (int64_t j = first * L; j < n;) {
+    float few[UNROLL] = {};
+    for (int turn = 0; turn < 16 && j + (UNROLL - 1) * step < n; ++turn, j += UNROLL * step) {
 #pragma unroll
-    for (int u = 0; u < UNROLL; ++u) read<L>(x + j + u * step, f[u]);
+      for (int u = 0; u < UNROLL; ++u) read<L>(x + j + u * step, f[u]);
 #pragma unroll
-    for (int u = 0; u < UNROLL; ++u) sums[u] += total(f[u]);
+      for (int u = 0; u < UNROLL; ++u) few[u] += total(f[u]);
+    }
+    for (int turn = 0; turn < UNROLL - 1 && j < n && j + (UNROLL - 1) * step >= n; ++turn, j += step) {
+      read<L>(x + j, f[0]);
+      few[0] += total(f[0]);
+    }
+    sum += total(few);
   }
-  for (; j < n; j += step) {
-    read<L>(x + j, f[0]);
-    sums[0] += total(f[0]);
-  }
-  return total(sums);
+  return sum;
 }
 
 __device__ inline float block_sum(float x) {

@@ -111,8 +111,9 @@ __global__ void __launch_bounds__(32 * WARPS) spans(const T* __restrict__ x, T* 
   };
   for (int s = 0; s < STAGES; ++s) ask(s, s);
   int stage = 0, parity = 0;
-  float sums[2] = {};
+  float sum = 0.0f;
   for (int64_t t = 0; t < mine; ++t) {
+    float sums[2] = {};
     await(full + warp * STAGES + stage, parity);
     const uint4* chunk = ring + stage * VECS;
     const int vecs = walk.vecs(t);
@@ -126,11 +127,12 @@ __global__ void __launch_bounds__(32 * WARPS) spans(const T* __restrict__ x, T* 
     __syncwarp();
     ask(stage, t + STAGES);
     if (++stage == STAGES) stage = 0, parity ^= 1;
+    sum += sums[0] + sums[1];
     if ((t + 1) % walk.chunks) continue;
-    const float sum = warp_sum(sums[0] + sums[1]);
+    sum = warp_sum(sum);
     if (lane == 0 && walk.spans == 1) y[walk.item(t)] = narrow<T>(sum);
     else if (lane == 0) found[walk.item(t)] = sum;
-    sums[0] = sums[1] = 0.0f;
+    sum = 0.0f;
   }
 }
 

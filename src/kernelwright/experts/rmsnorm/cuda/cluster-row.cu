@@ -1,12 +1,13 @@
 // /// kernelwright
-// strategy = "cluster row: the blocks of a cluster share a row, keep their weights in registers and exchange sums in each other's shared memory; the next row is on its way"
+// strategy = "cluster row: the blocks of a cluster share a row and exchange sums in each other's shared memory"
 // tune.VECS = [4, 2]
 // tune.MOST = [256, 512, 128, 1024]
-// tune.RESIDENT = [768, 512, 1024]
-// cures = ["long rows", "repeated reads of the weights"]
+// tune.REGISTERS = [64, 80]
+// where = ["MOST * REGISTERS <= 65536"]
+// cures = ["long rows", "registers"]
 // ///
 // VECS: vectors of 16 bytes a thread. MOST: threads of a block; a row of more than MOST * VECS vectors takes 2, 4 or 8
-// blocks, one of more than that is read again. RESIDENT: threads of all blocks of a multiprocessor.
+// blocks, one of more than that is read again. REGISTERS: of a thread.
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -92,9 +93,6 @@ __device__ inline float combined(const float* part, int count) {
   return warp_sum(lane < count ? part[lane] : 0.0f);
 }
 
-// Unpacking again is cheaper than the registers in which the compiler would keep what was unpacked.
-__device__ inline void forget(uint4& raw) { asm volatile("" : "+r"(raw.x), "+r"(raw.y), "+r"(raw.z), "+r"(raw.w)); }
-
 __device__ inline float squares(const uint4& raw) {
   float f[LANES], sum = 0.0f;
   unpack(raw, f);
@@ -103,19 +101,26 @@ __device__ inline float squares(const uint4& raw) {
   return sum;
 }
 
-__device__ inline uint4 scaled(uint4 raw, float scale, const uint4& weight) {
+__device__ inline uint4 scaled(const uint4& raw, float scale, const uint4& weight) {
   float f[LANES], w[LANES];
-  forget(raw);
   unpack(raw, f), unpack(weight, w);
 #pragma unroll
   for (int l = 0; l < LANES; ++l) f[l] = f[l] * scale * w[l];
   return pack(f);
 }
 
+// Where registers are short, unpacking again is cheaper than what the compiler would keep unpacked.
+template <int V>
+__device__ inline void forget(uint4 (&raw)[V]) {
+#pragma unroll
+  for (int i = 0; i < V; ++i)
+    if (V > 4) asm volatile("" : "+r"(raw[i].x), "+r"(raw[i].y), "+r"(raw[i].z), "+r"(raw[i].w));
+}
+
 // Any row, read twice.
 template <int L>
-__global__ void __launch_bounds__(512)
-    streamed(const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ y, float eps, int64_t n) {
+__global__ void __launch_bounds__(512) streamed(const T* __restrict__ x, const T* __restrict__ weight,
+                                                T* __restrict__ y, float eps, float inverse, int64_t n) {
   __shared__ float part[32];
   x += blockIdx.x * n, y += blockIdx.x * n;
   const int64_t first = threadIdx.x * L, step = blockDim.x * L;
@@ -130,7 +135,7 @@ __global__ void __launch_bounds__(512)
   sum = warp_sum(sum);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = sum;
   __syncthreads();
-  const float scale = rsqrtf(__fdividef(combined(part, blockDim.x / 32), static_cast<float>(n)) + eps);
+  const float scale = __frsqrt_rn(combined(part, blockDim.x / 32) * inverse + eps);
   for (int64_t j = first; j < n; j += step) {
     read<L>(x + j, f), read<L>(weight + j, w);
 #pragma unroll
@@ -139,57 +144,39 @@ __global__ void __launch_bounds__(512)
   }
 }
 
+__device__ inline uint4 take(const uint4* p, int at, int end) {
+  return at < end ? __ldcs(p + at) : make_uint4(0, 0, 0, 0);
+}
+
 namespace cg = cooperative_groups;
 
-__global__ void __launch_bounds__(MOST, RESIDENT > MOST ? RESIDENT / MOST : 1)
-    shared_rows(const uint4* __restrict__ x, const uint4* __restrict__ weight, uint4* __restrict__ y, float eps,
-                int64_t M, int vecs, int mine) {
-  __shared__ float part[2][8 * MOST / 32];  // of every warp of the cluster
+__global__ void __maxnreg__(REGISTERS)
+    shared_row(const uint4* __restrict__ x, const uint4* __restrict__ weight, uint4* __restrict__ y, float eps,
+               float inverse, int vecs, int mine) {
+  __shared__ float part[8 * MOST / 32];  // of every warp of the cluster
   const cg::cluster_group cluster = cg::this_cluster();
   const int ranks = cluster.num_blocks(), rank = cluster.block_rank(), lane = threadIdx.x % 32;
   const int warps = blockDim.x / 32, first = rank * mine + threadIdx.x, end = min(rank * mine + mine, vecs);
-  const int64_t step = gridDim.x / ranks;
-  uint4 w[VECS], next[VECS];
-  const auto load = [&](int64_t row) {
+  const int64_t row = blockIdx.x / ranks;
+  cluster.barrier_arrive();  // nobody writes to a block that has not begun
+  uint4 raw[VECS];
+  float sum = 0.0f;
 #pragma unroll
-    for (int i = 0; i < VECS; ++i) {
-      const int at = first + i * blockDim.x;
-      next[i] = at < end ? __ldcs(x + row * vecs + at) : make_uint4(0, 0, 0, 0);
-    }
-  };
-  int64_t row = blockIdx.x / ranks;
-  if (row < M) load(row);
+  for (int i = 0; i < VECS; ++i) raw[i] = take(x + row * vecs, first + i * blockDim.x, end);
 #pragma unroll
-  for (int i = 0; i < VECS; ++i) w[i] = __ldg(weight + min(first + i * static_cast<int>(blockDim.x), vecs - 1));
-  cluster.sync();  // nobody writes to a block that has not begun
-  for (int side = 0; row < M; row += step, side ^= 1) {
-    uint4 raw[VECS];
-    float sum = 0.0f;
+  for (int i = 0; i < VECS; ++i) sum += squares(raw[i]);
+  sum = warp_sum(sum);
+  cluster.barrier_wait();
+  if (lane < ranks) *cluster.map_shared_rank(&part[rank * warps + threadIdx.x / 32], lane) = sum;
+  cluster.sync();
+  sum = 0.0f;
+  for (int p = lane; p < ranks * warps; p += 32) sum += part[p];
+  const float scale = __frsqrt_rn(warp_sum(sum) * inverse + eps);
 #pragma unroll
-    for (int i = 0; i < VECS; ++i) raw[i] = next[i];
-    if (row + step < M) load(row + step);
-#pragma unroll
-    for (int i = 0; i < VECS; ++i) sum += squares(raw[i]);
-    sum = warp_sum(sum);
-    if (lane < ranks) *cluster.map_shared_rank(&part[side][rank * warps + threadIdx.x / 32], lane) = sum;
-    cluster.sync();
-    sum = 0.0f;
-    for (int p = lane; p < ranks * warps; p += 32) sum += part[side][p];
-    const float scale = rsqrtf(__fdividef(warp_sum(sum), static_cast<float>(vecs) * LANES) + eps);
-#pragma unroll
-    for (int i = 0; i < VECS; ++i) {
-      const int at = first + i * blockDim.x;
-      if (at < end) __stcs(y + row * vecs + at, scaled(raw[i], scale, w[i]));
-    }
+  for (int i = 0; i < VECS; ++i) {
+    const int at = first + i * blockDim.x;
+    if (at < end) __stcs(y + row * vecs + at, scaled(raw[i], scale, __ldg(weight + at)));
   }
-}
-
-int resident_blocks(int64_t rows, int threads, int resident) {
-  int device, cores;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&cores, cudaDevAttrMultiProcessorCount, device);
-  const int64_t most = static_cast<int64_t>(cores) * (resident > threads ? resident / threads : 1);
-  return static_cast<int>(rows < most ? rows : most);
 }
 
 int launch(const T* x, const T* weight, T* y, float eps, int64_t M, int64_t N, cudaStream_t stream) {
@@ -201,13 +188,14 @@ int launch(const T* x, const T* weight, T* y, float eps, int64_t M, int64_t N, c
   attribute.id = cudaLaunchAttributeClusterDimension;
   attribute.val.clusterDim.x = ranks, attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(resident_blocks(M * ranks, threads, RESIDENT) / ranks * ranks);
+  config.gridDim = dim3(static_cast<unsigned>(M * ranks));
   config.blockDim = dim3(threads);
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, shared_rows, reinterpret_cast<const uint4*>(x),
-                            reinterpret_cast<const uint4*>(weight), reinterpret_cast<uint4*>(y), eps, M, vecs, mine);
+  return cudaLaunchKernelEx(&config, shared_row, reinterpret_cast<const uint4*>(x),
+                            reinterpret_cast<const uint4*>(weight), reinterpret_cast<uint4*>(y), eps,
+                            1.0f / N, vecs, mine);
 }
 
 bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
@@ -216,8 +204,9 @@ bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 extern "C" int rmsnorm(const T* x, const T* weight, T* y, float eps, int64_t M, int64_t N, cudaStream_t stream) {
   if (M <= 0 || N <= 0) return cudaSuccess;
   const bool wide = N % LANES == 0 && aligned(x) && aligned(weight) && aligned(y);
+  const unsigned blocks = static_cast<unsigned>(M);
   if (wide && N <= 8 * MOST * VECS * LANES) return launch(x, weight, y, eps, M, N, stream);
-  if (wide) streamed<LANES><<<static_cast<unsigned>(M), 512, 0, stream>>>(x, weight, y, eps, N);
-  else streamed<1><<<static_cast<unsigned>(M), N < 2048 ? 128 : 512, 0, stream>>>(x, weight, y, eps, N);
+  if (wide) streamed<LANES><<<blocks, 512, 0, stream>>>(x, weight, y, eps, 1.0f / N, N);
+  else streamed<1><<<blocks, N < 2048 ? 128 : 512, 0, stream>>>(x, weight, y, eps, 1.0f / N, N);
   return cudaGetLastError();
 }

@@ -91,9 +91,6 @@ __device__ inline float combined(const float* part, int count) {
   return warp_sum(lane < count ? part[lane] : 0.0f);
 }
 
-// Unpacking again is cheaper than the registers in which the compiler would keep what was unpacked.
-__device__ inline void forget(uint4& raw) { asm volatile("" : "+r"(raw.x), "+r"(raw.y), "+r"(raw.z), "+r"(raw.w)); }
-
 __device__ inline float squares(const uint4& raw) {
   float f[LANES], sum = 0.0f;
   unpack(raw, f);
@@ -102,19 +99,26 @@ __device__ inline float squares(const uint4& raw) {
   return sum;
 }
 
-__device__ inline uint4 scaled(uint4 raw, float scale, const uint4& weight) {
+__device__ inline uint4 scaled(const uint4& raw, float scale, const uint4& weight) {
   float f[LANES], w[LANES];
-  forget(raw);
   unpack(raw, f), unpack(weight, w);
 #pragma unroll
   for (int l = 0; l < LANES; ++l) f[l] = f[l] * scale * w[l];
   return pack(f);
 }
 
+// Where registers are short, unpacking again is cheaper than what the compiler would keep unpacked.
+template <int V>
+__device__ inline void forget(uint4 (&raw)[V]) {
+#pragma unroll
+  for (int i = 0; i < V; ++i)
+    if (V > 4) asm volatile("" : "+r"(raw[i].x), "+r"(raw[i].y), "+r"(raw[i].z), "+r"(raw[i].w));
+}
+
 // Any row, read twice.
 template <int L>
-__global__ void __launch_bounds__(512)
-    streamed(const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ y, float eps, int64_t n) {
+__global__ void __launch_bounds__(512) streamed(const T* __restrict__ x, const T* __restrict__ weight,
+                                                T* __restrict__ y, float eps, float inverse, int64_t n) {
   __shared__ float part[32];
   x += blockIdx.x * n, y += blockIdx.x * n;
   const int64_t first = threadIdx.x * L, step = blockDim.x * L;
@@ -129,7 +133,7 @@ __global__ void __launch_bounds__(512)
   sum = warp_sum(sum);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = sum;
   __syncthreads();
-  const float scale = rsqrtf(__fdividef(combined(part, blockDim.x / 32), static_cast<float>(n)) + eps);
+  const float scale = __frsqrt_rn(combined(part, blockDim.x / 32) * inverse + eps);
   for (int64_t j = first; j < n; j += step) {
     read<L>(x + j, f), read<L>(weight + j, w);
 #pragma unroll
@@ -169,7 +173,7 @@ constexpr int RESIDENTS = V <= 4 ? RESIDENT : 512;
 template <int V>
 __global__ void __maxnreg__(65536 / RESIDENTS<V> / 8 * 8)
     pipelined(const uint4* __restrict__ x, const uint4* __restrict__ weight, uint4* __restrict__ y, float eps,
-              int64_t M, int vecs, int stages) {
+              float inverse, int64_t M, int vecs, int stages) {
   extern __shared__ __align__(128) uint4 rows[];
   __shared__ uint64_t full[STAGES];
   __shared__ float part[2][32];
@@ -196,8 +200,8 @@ __global__ void __maxnreg__(65536 / RESIDENTS<V> / 8 * 8)
     if (threadIdx.x % 32 == 0) part[side][threadIdx.x / 32] = sum;
     __syncthreads();  // now every thread has taken its share out of the stage
     ask(stage, row + static_cast<int64_t>(stages) * gridDim.x);
-    const float mean = __fdividef(combined(part[side], blockDim.x / 32), static_cast<float>(vecs * LANES));
-    const float scale = rsqrtf(mean + eps);
+    const float scale = __frsqrt_rn(combined(part[side], blockDim.x / 32) * inverse + eps);
+    forget(raw);
 #pragma unroll
     for (int i = 0; i < V; ++i) {
       const int at = threadIdx.x + i * blockDim.x;
@@ -224,8 +228,7 @@ int launch(const T* x, const T* weight, T* y, float eps, int64_t M, int64_t N, c
   cudaFuncSetAttribute(pipelined<V>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   pipelined<V><<<resident_blocks(M, threads, RESIDENTS<V>), threads, bytes, stream>>>(
       reinterpret_cast<const uint4*>(x), reinterpret_cast<const uint4*>(weight),
-      reinterpret_cast<uint4*>(y), eps, M,
-      vecs, stages);
+      reinterpret_cast<uint4*>(y), eps, 1.0f / N, M, vecs, stages);
   return cudaGetLastError();
 }
 
@@ -235,8 +238,9 @@ bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 extern "C" int rmsnorm(const T* x, const T* weight, T* y, float eps, int64_t M, int64_t N, cudaStream_t stream) {
   if (M <= 0 || N <= 0) return cudaSuccess;
   const bool wide = N % LANES == 0 && aligned(x) && aligned(weight) && aligned(y);
+  const unsigned blocks = static_cast<unsigned>(M);
   if (wide && N <= 512 * 8 * LANES) return launch<VECS>(x, weight, y, eps, M, N, stream);
-  if (wide) streamed<LANES><<<static_cast<unsigned>(M), 512, 0, stream>>>(x, weight, y, eps, N);
-  else streamed<1><<<static_cast<unsigned>(M), N < 2048 ? 128 : 512, 0, stream>>>(x, weight, y, eps, N);
+  if (wide) streamed<LANES><<<blocks, 512, 0, stream>>>(x, weight, y, eps, 1.0f / N, N);
+  else streamed<1><<<blocks, N < 2048 ? 128 : 512, 0, stream>>>(x, weight, y, eps, 1.0f / N, N);
   return cudaGetLastError();
 }

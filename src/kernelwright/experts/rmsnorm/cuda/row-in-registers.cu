@@ -1,11 +1,15 @@
 // /// kernelwright
-// strategy = "row in registers: one block a row, read once, weights on their way before the one barrier"
+// strategy = "row in registers: one block a row, read once, one barrier"
 // tune.VECS = [4, 2, 8, 1]
-// tune.MOST = [1024, 512]
+// tune.MOST = [512, 256, 1024]
+// tune.REGISTERS = [64, 80, 128]
+// tune.EARLY = [1, 0]
+// where = ["MOST * REGISTERS <= 65536"]
 // cures = ["memory bandwidth"]
 // ///
 // VECS: vectors of 16 bytes a thread; the block is as large as the row asks. MOST: threads of the largest block; a
-// longer row gets more vectors a thread, one that 8 cannot hold is read twice.
+// longer row gets more vectors a thread, one that 8 cannot hold is read twice. REGISTERS: of a thread.
+// EARLY: 1 to read the weights before the barrier.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -90,9 +94,6 @@ __device__ inline float combined(const float* part, int count) {
   return warp_sum(lane < count ? part[lane] : 0.0f);
 }
 
-// Unpacking again is cheaper than the registers in which the compiler would keep what was unpacked.
-__device__ inline void forget(uint4& raw) { asm volatile("" : "+r"(raw.x), "+r"(raw.y), "+r"(raw.z), "+r"(raw.w)); }
-
 __device__ inline float squares(const uint4& raw) {
   float f[LANES], sum = 0.0f;
   unpack(raw, f);
@@ -101,19 +102,26 @@ __device__ inline float squares(const uint4& raw) {
   return sum;
 }
 
-__device__ inline uint4 scaled(uint4 raw, float scale, const uint4& weight) {
+__device__ inline uint4 scaled(const uint4& raw, float scale, const uint4& weight) {
   float f[LANES], w[LANES];
-  forget(raw);
   unpack(raw, f), unpack(weight, w);
 #pragma unroll
   for (int l = 0; l < LANES; ++l) f[l] = f[l] * scale * w[l];
   return pack(f);
 }
 
+// Where registers are short, unpacking again is cheaper than what the compiler would keep unpacked.
+template <int V>
+__device__ inline void forget(uint4 (&raw)[V]) {
+#pragma unroll
+  for (int i = 0; i < V; ++i)
+    if (V > 4) asm volatile("" : "+r"(raw[i].x), "+r"(raw[i].y), "+r"(raw[i].z), "+r"(raw[i].w));
+}
+
 // Any row, read twice.
 template <int L>
-__global__ void __launch_bounds__(512)
-    streamed(const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ y, float eps, int64_t n) {
+__global__ void __launch_bounds__(512) streamed(const T* __restrict__ x, const T* __restrict__ weight,
+                                                T* __restrict__ y, float eps, float inverse, int64_t n) {
   __shared__ float part[32];
   x += blockIdx.x * n, y += blockIdx.x * n;
   const int64_t first = threadIdx.x * L, step = blockDim.x * L;
@@ -128,7 +136,7 @@ __global__ void __launch_bounds__(512)
   sum = warp_sum(sum);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = sum;
   __syncthreads();
-  const float scale = rsqrtf(__fdividef(combined(part, blockDim.x / 32), static_cast<float>(n)) + eps);
+  const float scale = __frsqrt_rn(combined(part, blockDim.x / 32) * inverse + eps);
   for (int64_t j = first; j < n; j += step) {
     read<L>(x + j, f), read<L>(weight + j, w);
 #pragma unroll
@@ -137,33 +145,33 @@ __global__ void __launch_bounds__(512)
   }
 }
 
+__device__ inline uint4 take(const uint4* p, int at, int end) {
+  return at < end ? __ldcs(p + at) : make_uint4(0, 0, 0, 0);
+}
+
 template <int V>
-__global__ void __launch_bounds__(V <= 4 ? 1024 : 512)
-    held(const uint4* __restrict__ x, const uint4* __restrict__ weight, uint4* __restrict__ y, float eps, int vecs) {
+__global__ void __maxnreg__(REGISTERS) held(const uint4* __restrict__ x, const uint4* __restrict__ weight,
+                                            uint4* __restrict__ y, float eps, float inverse, int vecs) {
   __shared__ float part[32];
   x += blockIdx.x * static_cast<int64_t>(vecs), y += blockIdx.x * static_cast<int64_t>(vecs);
   uint4 raw[V], w[V];
   float sum = 0.0f;
 #pragma unroll
-  for (int i = 0; i < V; ++i) {
-    const int at = threadIdx.x + i * blockDim.x;
-    raw[i] = at < vecs ? __ldcs(x + at) : make_uint4(0, 0, 0, 0);
-  }
+  for (int i = 0; i < V; ++i) raw[i] = take(x, threadIdx.x + i * blockDim.x, vecs);
 #pragma unroll
-  for (int i = 0; i < V; ++i) {
-    const int at = threadIdx.x + i * blockDim.x;
-    w[i] = at < vecs ? __ldg(weight + at) : make_uint4(0, 0, 0, 0);
-  }
+  for (int i = 0; i < V; ++i)
+    if (EARLY) w[i] = __ldg(weight + min(threadIdx.x + i * blockDim.x, vecs - 1));
 #pragma unroll
   for (int i = 0; i < V; ++i) sum += squares(raw[i]);
   sum = warp_sum(sum);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = sum;
   __syncthreads();
-  const float scale = rsqrtf(__fdividef(combined(part, blockDim.x / 32), static_cast<float>(vecs * LANES)) + eps);
+  const float scale = __frsqrt_rn(combined(part, blockDim.x / 32) * inverse + eps);
+  forget(raw);
 #pragma unroll
   for (int i = 0; i < V; ++i) {
     const int at = threadIdx.x + i * blockDim.x;
-    if (at < vecs) __stcs(y + at, scaled(raw[i], scale, w[i]));
+    if (at < vecs) __stcs(y + at, scaled(raw[i], scale, EARLY ? w[i] : __ldg(weight + at)));
   }
 }
 
@@ -173,7 +181,7 @@ int launch(const T* x, const T* weight, T* y, float eps, int64_t M, int64_t N, c
   if (V < 8 && threads > MOST) return launch<V < 8 ? 2 * V : 8>(x, weight, y, eps, M, N, stream);
   held<V><<<static_cast<unsigned>(M), threads, 0, stream>>>(
       reinterpret_cast<const uint4*>(x), reinterpret_cast<const uint4*>(weight),
-      reinterpret_cast<uint4*>(y), eps, vecs);
+      reinterpret_cast<uint4*>(y), eps, 1.0f / N, vecs);
   return cudaGetLastError();
 }
 
@@ -183,8 +191,9 @@ bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 extern "C" int rmsnorm(const T* x, const T* weight, T* y, float eps, int64_t M, int64_t N, cudaStream_t stream) {
   if (M <= 0 || N <= 0) return cudaSuccess;
   const bool wide = N % LANES == 0 && aligned(x) && aligned(weight) && aligned(y);
-  if (wide && N <= 512 * 8 * LANES) return launch<VECS>(x, weight, y, eps, M, N, stream);
-  if (wide) streamed<LANES><<<static_cast<unsigned>(M), 512, 0, stream>>>(x, weight, y, eps, N);
-  else streamed<1><<<static_cast<unsigned>(M), N < 2048 ? 128 : 512, 0, stream>>>(x, weight, y, eps, N);
+  const unsigned blocks = static_cast<unsigned>(M);
+  if (wide && N <= MOST * 8 * LANES) return launch<VECS>(x, weight, y, eps, M, N, stream);
+  if (wide) streamed<LANES><<<blocks, 512, 0, stream>>>(x, weight, y, eps, 1.0f / N, N);
+  else streamed<1><<<blocks, N < 2048 ? 128 : 512, 0, stream>>>(x, weight, y, eps, 1.0f / N, N);
   return cudaGetLastError();
 }

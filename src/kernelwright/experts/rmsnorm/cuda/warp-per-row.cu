@@ -1,13 +1,13 @@
 // /// kernelwright
 // strategy = "warp per row: a row in the registers of one warp, shuffles only, no barrier"
 // tune.WARPS = [4, 2, 8, 1]
-// tune.HELD = [32, 16, 8]
-// tune.REGISTERS = [248, 168, 128, 96]
+// tune.HELD = [16, 32, 8]
+// tune.REGISTERS = [168, 128, 248, 96]
 // where = ["WARPS * REGISTERS <= 2048"]
 // cures = ["barriers", "launch of many short rows"]
 // ///
-// WARPS: rows a block. HELD: vectors of 16 bytes that a lane holds at most; a longer row is read twice. REGISTERS:
-// of a thread.
+// WARPS: rows a block. HELD: vectors of 16 bytes that a lane holds at most; a longer row is read twice.
+// REGISTERS: of a thread.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -86,9 +86,6 @@ __device__ inline float warp_sum(float x) {
   return x;
 }
 
-// Unpacking again is cheaper than the registers in which the compiler would keep what was unpacked.
-__device__ inline void forget(uint4& raw) { asm volatile("" : "+r"(raw.x), "+r"(raw.y), "+r"(raw.z), "+r"(raw.w)); }
-
 __device__ inline float squares(const uint4& raw) {
   float f[LANES], sum = 0.0f;
   unpack(raw, f);
@@ -97,18 +94,29 @@ __device__ inline float squares(const uint4& raw) {
   return sum;
 }
 
-__device__ inline uint4 scaled(uint4 raw, float scale, const uint4& weight) {
+__device__ inline uint4 scaled(const uint4& raw, float scale, const uint4& weight) {
   float f[LANES], w[LANES];
-  forget(raw);
   unpack(raw, f), unpack(weight, w);
 #pragma unroll
   for (int l = 0; l < LANES; ++l) f[l] = f[l] * scale * w[l];
   return pack(f);
 }
 
+// Where registers are short, unpacking again is cheaper than what the compiler would keep unpacked.
+template <int V>
+__device__ inline void forget(uint4 (&raw)[V]) {
+#pragma unroll
+  for (int i = 0; i < V; ++i)
+    if (V > 4) asm volatile("" : "+r"(raw[i].x), "+r"(raw[i].y), "+r"(raw[i].z), "+r"(raw[i].w));
+}
+
+__device__ inline uint4 take(const uint4* p, int at, int end) {
+  return at < end ? __ldcs(p + at) : make_uint4(0, 0, 0, 0);
+}
+
 template <int V>
 __global__ void __maxnreg__(REGISTERS) held(const uint4* __restrict__ x, const uint4* __restrict__ weight,
-                                                   uint4* __restrict__ y, float eps, int64_t M, int vecs) {
+                                            uint4* __restrict__ y, float eps, float inverse, int64_t M, int vecs) {
   const int64_t row = static_cast<int64_t>(blockIdx.x) * WARPS + threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   if (row >= M) return;
@@ -116,11 +124,11 @@ __global__ void __maxnreg__(REGISTERS) held(const uint4* __restrict__ x, const u
   uint4 raw[V];
   float sum = 0.0f;
 #pragma unroll
-  for (int i = 0; i < V; ++i)
-    raw[i] = lane + 32 * i < vecs ? __ldcs(x + lane + 32 * i) : make_uint4(0, 0, 0, 0);
+  for (int i = 0; i < V; ++i) raw[i] = take(x, lane + 32 * i, vecs);
 #pragma unroll
   for (int i = 0; i < V; ++i) sum += squares(raw[i]);
-  const float scale = rsqrtf(__fdividef(warp_sum(sum), static_cast<float>(vecs * LANES)) + eps);
+  const float scale = __frsqrt_rn(warp_sum(sum) * inverse + eps);
+  forget(raw);
 #pragma unroll
   for (int i = 0; i < V; ++i)
     if (lane + 32 * i < vecs) __stcs(y + lane + 32 * i, scaled(raw[i], scale, __ldg(weight + lane + 32 * i)));
@@ -128,20 +136,23 @@ __global__ void __maxnreg__(REGISTERS) held(const uint4* __restrict__ x, const u
 
 template <int L>
 __global__ void __launch_bounds__(32 * WARPS) streamed(const T* __restrict__ x, const T* __restrict__ weight,
-                                                       T* __restrict__ y, float eps, int64_t M, int64_t n) {
+                                                       T* __restrict__ y, float eps, float inverse, int64_t M,
+                                                       int64_t n) {
   const int64_t row = static_cast<int64_t>(blockIdx.x) * WARPS + threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   if (row >= M) return;
   x += row * n, y += row * n;
   float f[L], w[L], sum = 0.0f;
-  for (int64_t j = lane * L; j < n; j += 32 * L) {
-    read<L>(x + j, f);
+  for (int64_t begin = lane * L; begin < n; begin += 32 * 32 * L) {  // a few at a time: smaller rounding errors
     float few = 0.0f;
+    for (int64_t j = begin; j < n && j < begin + 32 * 32 * L; j += 32 * L) {
+      read<L>(x + j, f);
 #pragma unroll
-    for (int l = 0; l < L; ++l) few += f[l] * f[l];
+      for (int l = 0; l < L; ++l) few += f[l] * f[l];
+    }
     sum += few;
   }
-  const float scale = rsqrtf(__fdividef(warp_sum(sum), static_cast<float>(n)) + eps);
+  const float scale = __frsqrt_rn(warp_sum(sum) * inverse + eps);
   for (int64_t j = lane * L; j < n; j += 32 * L) {
     read<L>(x + j, f), read<L>(weight + j, w);
 #pragma unroll
@@ -156,10 +167,9 @@ void launch(const T* x, const T* weight, T* y, float eps, int64_t M, int64_t N, 
   if (V < HELD && N > 32 * V * LANES) launch<V < HELD ? 2 * V : V>(x, weight, y, eps, M, N, stream);
   else if (N <= 32 * V * LANES)
     held<V><<<blocks, 32 * WARPS, 0, stream>>>(
-        reinterpret_cast<const uint4*>(x), reinterpret_cast<const uint4*>(weight),
-      reinterpret_cast<uint4*>(y), eps,
-        M, static_cast<int>(N / LANES));
-  else streamed<LANES><<<blocks, 32 * WARPS, 0, stream>>>(x, weight, y, eps, M, N);
+        reinterpret_cast<const uint4*>(x), reinterpret_cast<const uint4*>(weight), reinterpret_cast<uint4*>(y), eps,
+        1.0f / N, M, static_cast<int>(N / LANES));
+  else streamed<LANES><<<blocks, 32 * WARPS, 0, stream>>>(x, weight, y, eps, 1.0f / N, M, N);
 }
 
 bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
@@ -169,6 +179,6 @@ extern "C" int rmsnorm(const T* x, const T* weight, T* y, float eps, int64_t M, 
   if (M <= 0 || N <= 0) return cudaSuccess;
   const unsigned blocks = static_cast<unsigned>((M + WARPS - 1) / WARPS);
   if (N % LANES == 0 && aligned(x) && aligned(weight) && aligned(y)) launch<1>(x, weight, y, eps, M, N, stream);
-  else streamed<1><<<blocks, 32 * WARPS, 0, stream>>>(x, weight, y, eps, M, N);
+  else streamed<1><<<blocks, 32 * WARPS, 0, stream>>>(x, weight, y, eps, 1.0f / N, M, N);
   return cudaGetLastError();
 }

@@ -1,12 +1,13 @@
 // /// kernelwright
-// strategy = "cluster row: the blocks of a cluster share a row and exchange maxima and sums in each other's shared memory; the next row is on its way"
+// strategy = "cluster row: the blocks of a cluster share a row and exchange maxima and sums in each other's shared memory, by one barrier"
 // tune.VECS = [4, 2]
 // tune.MOST = [256, 512, 128, 1024]
-// tune.RESIDENT = [768, 512, 1024]
+// tune.REGISTERS = [64, 80]
+// where = ["MOST * REGISTERS <= 65536"]
 // cures = ["long rows", "registers"]
 // ///
 // VECS: vectors of 16 bytes a thread. MOST: threads of a block; a row of more than MOST * VECS vectors takes 2, 4 or 8
-// blocks, one of more than that is read twice. RESIDENT: threads of all blocks of a multiprocessor.
+// blocks, one of more than that is read twice. REGISTERS: of a thread.
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -141,69 +142,54 @@ __global__ void __launch_bounds__(512) streamed(const T* __restrict__ x, T* __re
   }
 }
 
+// A vector of -inf.
+constexpr uint32_t WORD = sizeof(T) == 4 ? 0xff800000u : std::is_same_v<T, __half> ? 0xfc00fc00u : 0xff80ff80u;
+#define FILL make_uint4(WORD, WORD, WORD, WORD)
+
 namespace cg = cooperative_groups;
 
-__global__ void __launch_bounds__(MOST, RESIDENT > MOST ? RESIDENT / MOST : 1)
-    shared_rows(const uint4* __restrict__ x, uint4* __restrict__ y, int64_t M, int vecs, int mine) {
-  __shared__ float2 part[2][8 * MOST / 32];  // of every warp of the cluster
+__global__ void __maxnreg__(REGISTERS)
+    shared_row(const uint4* __restrict__ x, uint4* __restrict__ y, int vecs, int mine) {
+  __shared__ float2 part[8 * MOST / 32];  // of every warp of the cluster
   const cg::cluster_group cluster = cg::this_cluster();
   const int ranks = cluster.num_blocks(), rank = cluster.block_rank(), lane = threadIdx.x % 32;
   const int warps = blockDim.x / 32, first = rank * mine + threadIdx.x, end = min(rank * mine + mine, vecs);
-  const int64_t step = gridDim.x / ranks;
-  uint4 next[VECS];
-  const auto load = [&](int64_t row) {
+  const int64_t row = blockIdx.x / ranks;
+  cluster.barrier_arrive();  // nobody writes to a block that has not begun
+  uint4 raw[VECS];
+  float f[VECS][LANES], top = -FLT_MAX, sum = 0.0f;
 #pragma unroll
-    for (int i = 0; i < VECS; ++i) {
-      const int at = first + i * blockDim.x;
-      if (at < end) next[i] = __ldcs(x + row * vecs + at);
-    }
-  };
-  int64_t row = blockIdx.x / ranks;
-  if (row < M) load(row);
-  cluster.sync();  // nobody writes to a block that has not begun
-  for (int side = 0; row < M; row += step, side ^= 1) {
-    float f[VECS][LANES], top = -FLT_MAX, sum = 0.0f;
-#pragma unroll
-    for (int i = 0; i < VECS; ++i) {
-      const bool here = first + i * static_cast<int>(blockDim.x) < end;
-      unpack(next[i], f[i]);
-#pragma unroll
-      for (int l = 0; l < LANES; ++l) {
-        f[i][l] = here ? f[i][l] : -INFINITY;
-        top = fmaxf(top, f[i][l]);
-      }
-    }
-    if (row + step < M) load(row + step);
-    top = warp_max(top);
-#pragma unroll
-    for (int i = 0; i < VECS; ++i)
-#pragma unroll
-      for (int l = 0; l < LANES; ++l) sum += f[i][l] = exponential(f[i][l] - top);
-    sum = warp_sum(sum);
-    if (lane < ranks)
-      *cluster.map_shared_rank(&part[side][rank * warps + threadIdx.x / 32], lane) = make_float2(top, sum);
-    cluster.sync();
-    float2 all = make_float2(-FLT_MAX, 0.0f);
-    for (int w = lane; w < ranks * warps; w += 32) all.x = fmaxf(all.x, part[side][w].x);
-    all.x = warp_max(all.x);
-    for (int w = lane; w < ranks * warps; w += 32) all.y += part[side][w].y * exponential(part[side][w].x - all.x);
-    const float scale = __fdividef(exponential(top - all.x), warp_sum(all.y));
-#pragma unroll
-    for (int i = 0; i < VECS; ++i) {
-      const int at = first + i * blockDim.x;
-#pragma unroll
-      for (int l = 0; l < LANES; ++l) f[i][l] *= scale;
-      if (at < end) __stcs(y + row * vecs + at, pack(f[i]));
-    }
+  for (int i = 0; i < VECS; ++i) {
+    const int at = first + i * blockDim.x;
+    raw[i] = at < end ? __ldcs(x + row * vecs + at) : FILL;
   }
-}
-
-int resident_blocks(int64_t rows, int threads, int resident) {
-  int device, cores;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&cores, cudaDevAttrMultiProcessorCount, device);
-  const int64_t most = static_cast<int64_t>(cores) * (resident > threads ? resident / threads : 1);
-  return static_cast<int>(rows < most ? rows : most);
+#pragma unroll
+  for (int i = 0; i < VECS; ++i) {
+    unpack(raw[i], f[i]);
+#pragma unroll
+    for (int l = 0; l < LANES; ++l) top = fmaxf(top, f[i][l]);
+  }
+  top = warp_max(top);
+#pragma unroll
+  for (int i = 0; i < VECS; ++i)
+#pragma unroll
+    for (int l = 0; l < LANES; ++l) sum += f[i][l] = exponential(f[i][l] - top);
+  sum = warp_sum(sum);
+  cluster.barrier_wait();
+  if (lane < ranks) *cluster.map_shared_rank(&part[rank * warps + threadIdx.x / 32], lane) = make_float2(top, sum);
+  cluster.sync();
+  float2 all = make_float2(-FLT_MAX, 0.0f);
+  for (int w = lane; w < ranks * warps; w += 32) all.x = fmaxf(all.x, part[w].x);
+  all.x = warp_max(all.x);
+  for (int w = lane; w < ranks * warps; w += 32) all.y += part[w].y * exponential(part[w].x - all.x);
+  const float scale = __fdividef(exponential(top - all.x), warp_sum(all.y));
+#pragma unroll
+  for (int i = 0; i < VECS; ++i) {
+    const int at = first + i * blockDim.x;
+#pragma unroll
+    for (int l = 0; l < LANES; ++l) f[i][l] *= scale;
+    if (at < end) __stcs(y + row * vecs + at, pack(f[i]));
+  }
 }
 
 int launch(const T* x, T* y, int64_t M, int64_t N, cudaStream_t stream) {
@@ -215,13 +201,13 @@ int launch(const T* x, T* y, int64_t M, int64_t N, cudaStream_t stream) {
   attribute.id = cudaLaunchAttributeClusterDimension;
   attribute.val.clusterDim.x = ranks, attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(resident_blocks(M * ranks, threads, RESIDENT) / ranks * ranks);
+  config.gridDim = dim3(static_cast<unsigned>(M * ranks));
   config.blockDim = dim3(threads);
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, shared_rows, reinterpret_cast<const uint4*>(x),
-                            reinterpret_cast<uint4*>(y), M, vecs, mine);
+  return cudaLaunchKernelEx(&config, shared_row, reinterpret_cast<const uint4*>(x),
+                            reinterpret_cast<uint4*>(y), vecs, mine);
 }
 
 bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }

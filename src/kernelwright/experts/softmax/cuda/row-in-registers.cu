@@ -1,11 +1,15 @@
 // /// kernelwright
-// strategy = "row in registers: one block a row, read once, exponentials stay where they were made, one barrier"
+// strategy = "row in registers: one block a row, read once, one barrier; exponentials are kept, or made again where registers are short"
 // tune.VECS = [4, 2, 8, 1]
-// tune.MOST = [1024, 512]
+// tune.MOST = [512, 256, 1024]
+// tune.KEPT = [4, 0, 8]
+// tune.REGISTERS = [64, 48, 80, 128]
+// where = ["MOST * REGISTERS <= 65536"]
 // cures = ["memory bandwidth", "barriers"]
 // ///
 // VECS: vectors of 16 bytes a thread; the block is as large as the row asks. MOST: threads of the largest block; a
-// longer row gets more vectors a thread, one that 8 cannot hold is read twice.
+// longer row gets more vectors a thread, one that 8 cannot hold is read twice. KEPT: vectors a thread up to which
+// exponentials are kept. REGISTERS: of a thread.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -139,44 +143,49 @@ __global__ void __launch_bounds__(512) streamed(const T* __restrict__ x, T* __re
   }
 }
 
+// A vector of -inf.
+constexpr uint32_t WORD = sizeof(T) == 4 ? 0xff800000u : std::is_same_v<T, __half> ? 0xfc00fc00u : 0xff80ff80u;
+#define FILL make_uint4(WORD, WORD, WORD, WORD)
+
+// Where registers are short, unpacking again is cheaper than what the compiler would keep unpacked.
+__device__ inline void forget(uint4& raw) { asm volatile("" : "+r"(raw.x), "+r"(raw.y), "+r"(raw.z), "+r"(raw.w)); }
+
 // Each warp shifts by its own maximum, so that one exchange settles maximum and sum together.
 template <int V>
-__global__ void __launch_bounds__(V <= 4 ? 1024 : 512)
-    held(const uint4* __restrict__ x, uint4* __restrict__ y, int vecs) {
+__global__ void __maxnreg__(REGISTERS) held(const uint4* __restrict__ x, uint4* __restrict__ y, int vecs) {
   __shared__ float2 part[32];
   x += blockIdx.x * static_cast<int64_t>(vecs), y += blockIdx.x * static_cast<int64_t>(vecs);
   uint4 raw[V];
-#pragma unroll
-  for (int i = 0; i < V; ++i) {
-    const int at = threadIdx.x + i * blockDim.x;
-    if (at < vecs) raw[i] = __ldcs(x + at);
-  }
   float f[V][LANES], top = -FLT_MAX, sum = 0.0f;
 #pragma unroll
   for (int i = 0; i < V; ++i) {
-    const bool here = threadIdx.x + i * blockDim.x < vecs;
+    const int at = threadIdx.x + i * blockDim.x;
+    raw[i] = at < vecs ? __ldcs(x + at) : FILL;
+  }
+#pragma unroll
+  for (int i = 0; i < V; ++i) {
     unpack(raw[i], f[i]);
 #pragma unroll
-    for (int l = 0; l < LANES; ++l) {
-      f[i][l] = here ? f[i][l] : -INFINITY;
-      top = fmaxf(top, f[i][l]);
-    }
+    for (int l = 0; l < LANES; ++l) top = fmaxf(top, f[i][l]);
   }
   top = warp_max(top);
 #pragma unroll
-  for (int i = 0; i < V; ++i)
+  for (int i = 0; i < V; ++i) {
+    if (V > KEPT) forget(raw[i]), unpack(raw[i], f[i]);
 #pragma unroll
     for (int l = 0; l < LANES; ++l) sum += f[i][l] = exponential(f[i][l] - top);
+  }
   sum = warp_sum(sum);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = make_float2(top, sum);
   __syncthreads();
   const float2 all = combined(part, blockDim.x / 32);
-  const float scale = __fdividef(exponential(top - all.x), all.y);
+  const float scale = __fdividef(V > KEPT ? 1.0f : exponential(top - all.x), all.y);
 #pragma unroll
   for (int i = 0; i < V; ++i) {
     const int at = threadIdx.x + i * blockDim.x;
+    if (V > KEPT) forget(raw[i]), unpack(raw[i], f[i]);
 #pragma unroll
-    for (int l = 0; l < LANES; ++l) f[i][l] *= scale;
+    for (int l = 0; l < LANES; ++l) f[i][l] = (V > KEPT ? exponential(f[i][l] - all.x) : f[i][l]) * scale;
     if (at < vecs) __stcs(y + at, pack(f[i]));
   }
 }
@@ -196,7 +205,7 @@ bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 extern "C" int softmax(const T* x, T* y, int64_t M, int64_t N, cudaStream_t stream) {
   if (M <= 0 || N <= 0) return cudaSuccess;
   const bool wide = N % LANES == 0 && aligned(x) && aligned(y);
-  if (wide && N <= 512 * 8 * LANES) launch<VECS>(x, y, M, N, stream);
+  if (wide && N <= MOST * 8 * LANES) launch<VECS>(x, y, M, N, stream);
   else if (wide) streamed<LANES><<<static_cast<unsigned>(M), 512, 0, stream>>>(x, y, N);
   else streamed<1><<<static_cast<unsigned>(M), N < 2048 ? 128 : 512, 0, stream>>>(x, y, N);
   return cudaGetLastError();

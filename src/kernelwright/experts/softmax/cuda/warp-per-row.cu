@@ -144,14 +144,19 @@ __global__ void __launch_bounds__(32 * WARPS)
   if (row >= M) return;
   x += row * n, y += row * n;
   float top = -FLT_MAX, sum = 0.0f;
-  for (int64_t j = lane * L; j < n; j += 32 * L) {
-    float f[L], old = top;
-    read<L>(x + j, f);
+  for (int64_t begin = lane * L; begin < n; begin += 32 * 32 * L) {  // a few at a time: smaller rounding errors
+    float few = 0.0f;
+    for (int64_t j = begin; j < min(begin + 32 * 32 * L, n); j += 32 * L) {
+      float f[L], old = top;
+      read<L>(x + j, f);
 #pragma unroll
-    for (int l = 0; l < L; ++l) top = fmaxf(top, f[l]);
-    sum *= exponential(old - top);
+      for (int l = 0; l < L; ++l) top = fmaxf(top, f[l]);
+      const float scale = exponential(old - top);
+      sum *= scale, few *= scale;
 #pragma unroll
-    for (int l = 0; l < L; ++l) sum += exponential(f[l] - top);
+      for (int l = 0; l < L; ++l) few += exponential(f[l] - top);
+    }
+    sum += few;
   }
   const float all = warp_max(top), scale = __fdividef(1.0f, warp_sum(sum * exponential(top - all)));
   for (int64_t j = lane * L; j < n; j += 32 * L) {

@@ -26,21 +26,23 @@ def resident(x, y, M, N, BLOCK: tl.constexpr, STAGES: tl.constexpr):
 
 
 @triton.jit
-def walked(x, y, M, N, BLOCK: tl.constexpr):
+def walked(x, y, N, BLOCK: tl.constexpr):
+    begin = tl.program_id(0).to(tl.int64) * N
     at = tl.arange(0, BLOCK)
-    for number in tl.range(tl.program_id(0), M, tl.num_programs(0)):
-        begin = number.to(tl.int64) * N
-        top, total = FLOOR, 0.0
-        for start in range(0, N, BLOCK):
-            some = tl.load(x + begin + start + at, start + at < N, -float("inf")).to(tl.float32)
-            larger = tl.maximum(top, tl.max(some, 0))
-            total = total * tl.exp(top - larger) + tl.sum(tl.exp(some - larger), 0)
-            top = larger
-        for start in range(0, N, BLOCK):
-            inside = start + at < N
-            some = tl.load(x + begin + start + at, inside, 0.0).to(tl.float32)
-            some = tl.exp(some - top) / total
-            tl.store(y + begin + start + at, some.to(y.dtype.element_ty), inside)
+    tops = tl.full((BLOCK,), FLOOR, tl.float32)
+    sums = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, N, BLOCK):
+        some = tl.load(x + begin + start + at, start + at < N, -float("inf")).to(tl.float32)
+        larger = tl.maximum(tops, some)
+        sums = sums * tl.exp(tops - larger) + tl.exp(some - larger)
+        tops = larger
+    top = tl.max(tops, 0)
+    scale = 1.0 / tl.sum(sums * tl.exp(tops - top), 0)
+    for start in range(0, N, BLOCK):
+        inside = start + at < N
+        some = tl.load(x + begin + start + at, inside, 0.0).to(tl.float32)
+        some = tl.exp(some - top) * scale
+        tl.store(y + begin + start + at, some.to(y.dtype.element_ty), inside)
 
 
 def softmax(x, y, M, N, *, CORES, PROGRAMS, STAGES, num_warps):
@@ -52,4 +54,4 @@ def softmax(x, y, M, N, *, CORES, PROGRAMS, STAGES, num_warps):
         stages = STAGES if 4 * block * STAGES <= 200000 else 1  # what shared memory holds
         resident[programs](x, y, M, N, BLOCK=block, STAGES=stages, num_warps=num_warps)
     else:
-        walked[programs](x, y, M, N, BLOCK=16384, num_warps=16)
+        walked[(M,)](x, y, N, BLOCK=8192, num_warps=16)
