@@ -24,9 +24,7 @@ constexpr int BM = 128, BK = 64, THREADS = 256, A_BYTES = BM * BK * 2, B_BYTES =
 constexpr int SHARED = STAGES * (A_BYTES + B_BYTES);
 
 template <typename T>
-__device__ __forceinline__ float wide(T v) {
-  return static_cast<float>(v);
-}
+__device__ __forceinline__ float wide(T v) { return static_cast<float>(v); }
 template <typename T>
 __device__ __forceinline__ T narrow(float v) {
   if constexpr (std::is_same_v<T, float>) return v;
