@@ -76,6 +76,8 @@ OTHERS = {
     "group_conv": [({"C": 64}, {}), ({"C": 128}, {}), ({"C": 256}, {}), ({"C": 36, "G": 3}, {})],
 }  # fmt: skip
 """Fixed axes and scalars beside those of the smoke workload."""
+SUMS = ("matmul", "linear_relu_div", "swiglu", "matvec", "reduction")
+"""Operations whose serial evaluation is an honest one too."""
 HOSTILE = ("large", "constant", "offset", "minus_row", "plus", "minus", "nan", "outlier")
 
 
@@ -108,13 +110,23 @@ class Xp:
 
 
 class Serial(Xp):
-    """The same with products that add one term after the other, as a plain loop does."""
+    """The same with sums and products that add one term after the other, as a plain loop does."""
+
+    @staticmethod
+    def sum(x, axis, keepdims=False):
+        if not x.shape[axis]:
+            return x.sum(axis, keepdim=keepdims)
+        running = x.cpu().numpy().cumsum(axis, dtype="float32")  # in order, unlike torch's
+        last = TORCH.from_numpy(running).to(x.device).narrow(axis, x.shape[axis] - 1, 1)
+        return last if keepdims else last.squeeze(axis)
 
     @staticmethod
     def matmul(a, b):
-        total = a.new_zeros((a.shape[0], b.shape[1]))
+        if b.ndim == 1:
+            return Serial.sum(a * b, -1)
+        total = TORCH.zeros_like(a[..., :1] * b[..., :1, :])
         for k in range(a.shape[-1]):
-            total.addcmul_(a[:, k : k + 1], b[k : k + 1])
+            total.addcmul_(a[..., k : k + 1], b[..., k : k + 1, :])
         return total
 
 
@@ -352,7 +364,7 @@ class Truth:
         self.values = evaluated(case, inputs, TORCH.float64)
         honest = evaluated(case, inputs, TORCH.float32).to(self.narrow)
         largest, rms, _ = self.errors(honest)
-        if self.dtype == "float32" and case.task.op in ("matmul", "linear_relu_div", "swiglu"):
+        if self.dtype == "float32" and case.task.op in SUMS:
             serial = self.errors(evaluated(case, inputs, TORCH.float32, Serial))
             largest, rms = max(largest, serial[0]), max(rms, serial[1])
         finite = TORCH.nan_to_num(self.values, 0.0, 0.0, 0.0)

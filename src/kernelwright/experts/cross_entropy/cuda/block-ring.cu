@@ -13,6 +13,7 @@
 #include <cuda_runtime.h>
 
 #include <cfloat>
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
@@ -89,23 +90,22 @@ __device__ inline void absorb(const float (&f)[L], float& top, float& sum) {
   for (int l = 0; l < L; ++l) sum += exponential(f[l] - top);
 }
 
-// What one of `step` neighbours takes of n elements: 2 reads are under way before the first is used.
+// What one of `step` neighbours takes of n elements: 2 reads are under way before the first is used. Reads beyond
+// the end are of the first element, for nothing.
 template <int L>
 __device__ inline float2 sweep(const T* x, int64_t first, int64_t step, int64_t n) {
   float top = -FLT_MAX, sum = 0.0f, f[2 * L], g[L];
-  int64_t j = first * L;
-  for (step *= L; j + (2 - 1) * step < n; j += 2 * step) {
+  step *= L;
+  for (int64_t j = first * L; j < n; j += 2 * step) {
+    const bool whole = j + (2 - 1) * step < n;
 #pragma unroll
     for (int u = 0; u < 2; ++u) {
-      read<L>(x + j + u * step, g);
+      const bool here = whole || j + u * step < n;
+      read<L>(here ? x + j + u * step : x, g);
 #pragma unroll
-      for (int l = 0; l < L; ++l) f[u * L + l] = g[l];
+      for (int l = 0; l < L; ++l) f[u * L + l] = here ? g[l] : -INFINITY;
     }
     absorb(f, top, sum);
-  }
-  for (; j < n; j += step) {
-    read<L>(x + j, g);
-    absorb(g, top, sum);
   }
   return make_float2(top, sum);
 }

@@ -1,7 +1,7 @@
 // /// kernelwright
 // strategy = "split vocabulary: many blocks share a row and leave maximum and sum of a piece each, the next launch joins them"
-// tune.THREADS = [256, 128, 512]
-// tune.UNROLL = [4, 2, 8]
+// tune.THREADS = [128, 256, 512]
+// tune.UNROLL = [2, 4, 8]
 // tune.PIECE = [32768, 8192, 16384, 65536]
 // cures = ["few long rows", "idle multiprocessors"]
 // ///
@@ -11,6 +11,7 @@
 #include <cuda_runtime.h>
 
 #include <cfloat>
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
@@ -87,23 +88,22 @@ __device__ inline void absorb(const float (&f)[L], float& top, float& sum) {
   for (int l = 0; l < L; ++l) sum += exponential(f[l] - top);
 }
 
-// What one of `step` neighbours takes of n elements: UNROLL reads are under way before the first is used.
+// What one of `step` neighbours takes of n elements: UNROLL reads are under way before the first is used. Reads beyond
+// the end are of the first element, for nothing.
 template <int L>
 __device__ inline float2 sweep(const T* x, int64_t first, int64_t step, int64_t n) {
   float top = -FLT_MAX, sum = 0.0f, f[UNROLL * L], g[L];
-  int64_t j = first * L;
-  for (step *= L; j + (UNROLL - 1) * step < n; j += UNROLL * step) {
+  step *= L;
+  for (int64_t j = first * L; j < n; j += UNROLL * step) {
+    const bool whole = j + (UNROLL - 1) * step < n;
 #pragma unroll
     for (int u = 0; u < UNROLL; ++u) {
-      read<L>(x + j + u * step, g);
+      const bool here = whole || j + u * step < n;
+      read<L>(here ? x + j + u * step : x, g);
 #pragma unroll
-      for (int l = 0; l < L; ++l) f[u * L + l] = g[l];
+      for (int l = 0; l < L; ++l) f[u * L + l] = here ? g[l] : -INFINITY;
     }
     absorb(f, top, sum);
-  }
-  for (; j < n; j += step) {
-    read<L>(x + j, g);
-    absorb(g, top, sum);
   }
   return make_float2(top, sum);
 }

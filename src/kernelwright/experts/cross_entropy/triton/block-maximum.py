@@ -1,6 +1,7 @@
 # /// kernelwright
 # strategy = "block maximum: one program walks over a row once and keeps one maximum for all lanes, one exponential an element"
-# tune.BLOCK = [8192, 4096, 16384, 32768]
+# tune.BLOCK = [8192, 4096, 2048]
+# tune.STAGES = [3, 1, 4]
 # tune.num_warps = [8, 4, 16]
 # cures = ["special functions", "repeated reads"]
 # ///
@@ -11,14 +12,14 @@ FLOOR = tl.constexpr(-3.4028234663852886e38)  # finite: a row of -inf still ends
 
 
 @triton.jit
-def walked(logits, labels, loss, V, BLOCK: tl.constexpr):
+def walked(logits, labels, loss, V, BLOCK: tl.constexpr, STAGES: tl.constexpr):
     number = tl.program_id(0).to(tl.int64)
     row = logits + number * V
     label = tl.load(row + tl.load(labels + number)).to(tl.float32)
     at = tl.arange(0, BLOCK)
     sums = tl.zeros((BLOCK,), tl.float32)
     top = FLOOR
-    for start in range(0, V, BLOCK):
+    for start in tl.range(0, V, BLOCK, num_stages=STAGES):
         inside = start + at < V
         some = tl.load(row + start + at, inside, -float("inf"), eviction_policy="evict_first")
         some = some.to(tl.float32)
@@ -28,6 +29,6 @@ def walked(logits, labels, loss, V, BLOCK: tl.constexpr):
     tl.store(loss + number, (tl.log(tl.sum(sums, 0)) - (label - top)).to(loss.dtype.element_ty))
 
 
-def cross_entropy(logits, labels, loss, N, V, *, BLOCK, num_warps):
+def cross_entropy(logits, labels, loss, N, V, *, BLOCK, STAGES, num_warps):
     if N > 0 and V > 0:
-        walked[(N,)](logits, labels, loss, V, BLOCK=BLOCK, num_warps=num_warps)
+        walked[(N,)](logits, labels, loss, V, BLOCK=BLOCK, STAGES=STAGES, num_warps=num_warps)

@@ -1,7 +1,7 @@
 // /// kernelwright
 // strategy = "cluster row: the blocks of a cluster share a row; each warp's moments about its own mean are merged in all blocks' shared memory, by one barrier"
 // tune.VECS = [4, 2]
-// tune.MOST = [256, 512, 128, 1024]
+// tune.MOST = [512, 256, 128, 1024]
 // tune.REGISTERS = [64, 80]
 // where = ["MOST * REGISTERS <= 65536"]
 // cures = ["long rows", "registers"]
@@ -151,10 +151,8 @@ __global__ void __launch_bounds__(512)
   for (int64_t j = threadIdx.x; j < n; j += blockDim.x) sum += widen(x[j]), count += 1.0f;
   sum = warp_sum(sum), count = warp_sum(count);
   const float shift = count > 0.0f ? __fdividef(sum, count) : 0.0f;
-  for (int64_t j = threadIdx.x; j < n; j += blockDim.x) {
-    const float off = widen(x[j]) - shift;
-    rest += off, squares += off * off;
-  }
+  for (int64_t j = threadIdx.x; j < n; j += blockDim.x)
+    rest += widen(x[j]) - shift, squares += (widen(x[j]) - shift) * (widen(x[j]) - shift);
   rest = warp_sum(rest), squares = warp_sum(squares);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = moments(count, shift, rest, squares);
   __syncthreads();

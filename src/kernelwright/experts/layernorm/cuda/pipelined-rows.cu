@@ -139,10 +139,8 @@ __global__ void __launch_bounds__(512)
   float sum = 0.0f, rest = 0.0f, squares = 0.0f;
   for (int64_t j = threadIdx.x; j < n; j += blockDim.x) sum += widen(x[j]);
   const float shift = over_block(sum, 0.0f, part[0]).x * inverse;
-  for (int64_t j = threadIdx.x; j < n; j += blockDim.x) {
-    const float off = widen(x[j]) - shift;
-    rest += off, squares += off * off;
-  }
+  for (int64_t j = threadIdx.x; j < n; j += blockDim.x)
+    rest += widen(x[j]) - shift, squares += (widen(x[j]) - shift) * (widen(x[j]) - shift);
   const float2 sums = over_block(rest, squares, part[1]);
   const Row row = settled(shift, sums.x, sums.y, inverse, eps);
   for (int64_t j = threadIdx.x; j < n; j += blockDim.x)
@@ -161,8 +159,9 @@ __device__ inline void prepare(uint64_t* barriers, int count) {
 
 __device__ inline void fetch(void* to, const void* from, uint32_t bytes, uint64_t* barrier) {
   asm volatile(
+      "{\n\t.reg .pred some;\n\tsetp.ne.u32 some, %2, 0;\n\t"
       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%3], %2;\n\t"
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+      "@some cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\n}" ::"r"(
           shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(barrier)) : "memory");
 }
 

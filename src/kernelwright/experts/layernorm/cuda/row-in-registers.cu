@@ -1,6 +1,6 @@
 // /// kernelwright
 // strategy = "row in registers: one block a row, read once; mean and squares about it by two barriers"
-// tune.VECS = [4, 2, 8, 1]
+// tune.VECS = [4, 2, 8]
 // tune.MOST = [512, 256, 1024]
 // tune.REGISTERS = [64, 80, 128]
 // tune.EARLY = [0, 1]
@@ -176,19 +176,21 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-template <int V>
+// BLOCK: threads of a block that the row fills exactly, so that no masks and addresses take registers; or 0.
+template <int V, int BLOCK>
 __global__ void __maxnreg__(REGISTERS)
     held(const uint4* __restrict__ x, const uint4* __restrict__ weight, const uint4* __restrict__ bias,
          uint4* __restrict__ y, float eps, float inverse, int vecs) {
   __shared__ float2 part[2][32];
+  const int step = BLOCK ? BLOCK : blockDim.x;
   x += blockIdx.x * static_cast<int64_t>(vecs), y += blockIdx.x * static_cast<int64_t>(vecs);
   uint4 raw[V], w[V], b[V];
   float f[LANES], g[LANES], h[LANES], sum = 0.0f, rest = 0.0f, squares = 0.0f;
 #pragma unroll
-  for (int i = 0; i < V; ++i) raw[i] = take(x, threadIdx.x + i * blockDim.x, vecs);
+  for (int i = 0; i < V; ++i) raw[i] = take(x, threadIdx.x + i * step, BLOCK ? 0x7fffffff : vecs);
 #pragma unroll
   for (int i = 0; i < V; ++i) {
-    const int at = min(threadIdx.x + i * blockDim.x, vecs - 1);
+    const int at = min(threadIdx.x + i * step, BLOCK ? 0x7fffffff : vecs - 1);
     if (EARLY) w[i] = __ldg(weight + at), b[i] = __ldg(bias + at);
   }
 #pragma unroll
@@ -197,14 +199,14 @@ __global__ void __maxnreg__(REGISTERS)
   forget(raw);
 #pragma unroll
   for (int i = 0; i < V; ++i)
-    unpack(raw[i], f), about(f, shift, threadIdx.x + i * blockDim.x < vecs, rest, squares);
+    unpack(raw[i], f), about(f, shift, BLOCK || threadIdx.x + i * step < vecs, rest, squares);
   const float2 sums = over_block(rest, squares, part[1]);
   const Row row = settled(shift, sums.x, sums.y, inverse, eps);
   forget(raw);
 #pragma unroll
   for (int i = 0; i < V; ++i) {
-    const int at = threadIdx.x + i * blockDim.x;
-    if (at >= vecs) continue;
+    const int at = threadIdx.x + i * step;
+    if (!BLOCK && at >= vecs) continue;
     if (!EARLY) w[i] = __ldg(weight + at), b[i] = __ldg(bias + at);
     unpack(raw[i], f), unpack(w[i], g), unpack(b[i], h);
     normalize(f, row, g, h);
@@ -216,7 +218,11 @@ template <int V>
 int launch(const T* x, const T* weight, const T* bias, T* y, float eps, int64_t M, int64_t N, cudaStream_t stream) {
   const int vecs = static_cast<int>(N / LANES), threads = ((vecs + V - 1) / V + 31) / 32 * 32;
   if (V < 8 && threads > MOST) return launch<V < 8 ? 2 * V : 8>(x, weight, bias, y, eps, M, N, stream);
-  held<V><<<static_cast<unsigned>(M), threads, 0, stream>>>(
+  const auto kernel = vecs == V * 128   ? held<V, 128>
+                      : vecs == V * 256 ? held<V, 256>
+                      : vecs == V * 512 ? held<V, 512>
+                                        : held<V, 0>;
+  kernel<<<static_cast<unsigned>(M), threads, 0, stream>>>(
       reinterpret_cast<const uint4*>(x), reinterpret_cast<const uint4*>(weight), reinterpret_cast<const uint4*>(bias),
       reinterpret_cast<uint4*>(y), eps, 1.0f / N, vecs);
   return cudaGetLastError();

@@ -65,6 +65,5 @@ def layernorm(x, weight, bias, y, eps, M, N, *, CORES, PROGRAMS, STAGES, num_war
     block = max(triton.next_power_of_2(N), 1024)
     programs = (min(M, CORES * PROGRAMS),)
     stages = STAGES if 4 * block * STAGES <= 200000 else 1  # what shared memory holds
-    resident[programs](
-        x, weight, bias, y, eps, M, N, BLOCK=block, STAGES=stages, num_warps=num_warps
-    )
+    warps = min(32, max(num_warps, block // 1024))
+    resident[programs](x, weight, bias, y, eps, M, N, BLOCK=block, STAGES=stages, num_warps=warps)

@@ -57,6 +57,7 @@ def layernorm(x, weight, bias, y, eps, M, N, *, HELD, num_warps):
         return
     if N <= HELD:
         block = max(triton.next_power_of_2(N), 1024)
-        held[(M,)](x, weight, bias, y, eps, N, BLOCK=block, num_warps=num_warps)
+        warps = min(32, max(num_warps, block // 1024))
+        held[(M,)](x, weight, bias, y, eps, N, BLOCK=block, num_warps=warps)
     else:
         walked[(M,)](x, weight, bias, y, eps, N, BLOCK=8192, num_warps=16)

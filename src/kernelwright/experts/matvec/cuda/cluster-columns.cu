@@ -1,11 +1,11 @@
 // /// kernelwright
 // strategy = "cluster columns: the blocks of a cluster share a group of rows and leave their sums in the first one's shared memory; one launch"
-// tune.THREADS = [256, 128, 512]
-// tune.ROWS = [4, 2, 8, 1]
-// tune.RANKS = [8, 4, 2]
+// tune.THREADS = [512, 256, 128]
+// tune.ROWS = [2, 1, 4, 8]
+// tune.RANKS = [2, 4, 8]
 // cures = ["few long rows", "idle multiprocessors", "launch of a second kernel"]
 // ///
-// RANKS: blocks of a cluster.
+// RANKS: blocks of a cluster at most; short rows take fewer.
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -93,12 +93,12 @@ __device__ inline void dot(const T* const (&a)[ROWS], const T* x, int64_t begin,
 namespace cg = cooperative_groups;
 
 template <int L>
-__global__ void __launch_bounds__(THREADS) __cluster_dims__(RANKS, 1, 1)
+__global__ void __launch_bounds__(THREADS)
     products(const T* __restrict__ a, const T* __restrict__ x, T* __restrict__ y, int64_t M, int64_t K, int64_t piece) {
   __shared__ float part[RANKS * THREADS / 32][ROWS];  // of the first block: from every warp of the cluster
   const cg::cluster_group cluster = cg::this_cluster();
-  const int rank = cluster.block_rank();
-  const int64_t row = blockIdx.x / RANKS * int64_t{ROWS}, begin = rank * piece;
+  const int ranks = cluster.num_blocks(), rank = cluster.block_rank();
+  const int64_t row = blockIdx.x / ranks * int64_t{ROWS}, begin = rank * piece;
   const T* line[ROWS];
   float sums[ROWS] = {};
 #pragma unroll
@@ -117,10 +117,26 @@ __global__ void __launch_bounds__(THREADS) __cluster_dims__(RANKS, 1, 1)
   const int lane = threadIdx.x % 32;
   for (int r = threadIdx.x / 32; r < ROWS && row + r < M; r += THREADS / 32) {
     float sum = 0.0f;
-    for (int w = lane; w < RANKS * THREADS / 32; w += 32) sum += part[w][r];
+    for (int w = lane; w < ranks * THREADS / 32; w += 32) sum += part[w][r];
     sum = warp_sum(sum);
     if (lane == 0) y[row + r] = narrow<T>(sum);
   }
+}
+
+template <int L>
+int launch(const T* a, const T* x, T* y, int64_t M, int64_t K, cudaStream_t stream) {
+  int ranks = RANKS;
+  while (ranks > 1 && K < ranks * THREADS * L * 2) ranks /= 2;
+  cudaLaunchAttribute attribute;
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = ranks, attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(static_cast<unsigned>((M + ROWS - 1) / ROWS * ranks));
+  config.blockDim = dim3(THREADS);
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, products<L>, a, x, y, M, K, (K + ranks * L - 1) / (ranks * L) * L);
 }
 
 bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
@@ -128,10 +144,6 @@ bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 
 extern "C" int matvec(const T* a, const T* x, T* y, int64_t M, int64_t K, cudaStream_t stream) {
   if (M <= 0) return cudaSuccess;
-  const unsigned blocks = static_cast<unsigned>((M + ROWS - 1) / ROWS * RANKS);
-  const int64_t piece = (K + RANKS * LANES - 1) / (RANKS * LANES) * LANES;
-  if (K % LANES == 0 && aligned(a) && aligned(x))
-    products<LANES><<<blocks, THREADS, 0, stream>>>(a, x, y, M, K, piece);
-  else products<1><<<blocks, THREADS, 0, stream>>>(a, x, y, M, K, piece);
-  return cudaGetLastError();
+  if (K % LANES == 0 && aligned(a) && aligned(x)) return launch<LANES>(a, x, y, M, K, stream);
+  return launch<1>(a, x, y, M, K, stream);
 }

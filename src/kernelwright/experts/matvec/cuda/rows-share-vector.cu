@@ -1,7 +1,7 @@
 // /// kernelwright
 // strategy = "rows share the vector: one block takes several rows, so that each piece of the vector is read once for all of them"
 // tune.THREADS = [256, 128, 512]
-// tune.ROWS = [4, 2, 8, 1]
+// tune.ROWS = [2, 4, 1, 8]
 // cures = ["memory bandwidth", "repeated reads of the vector"]
 // ///
 #include <cuda_bf16.h>

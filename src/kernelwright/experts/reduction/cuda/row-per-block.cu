@@ -68,7 +68,7 @@ __device__ inline float total(const float (&f)[L]) {
 }
 
 // Sum of what one of `step` neighbours takes of n elements: UNROLL reads are under way before the first is used, and a
-// few at a time are added up, for smaller rounding errors.
+// few at a time are added up, for smaller rounding errors. Reads beyond the end are of the first element, for nothing.
 template <int L>
 __device__ inline float sweep(const T* x, int64_t first, int64_t step, int64_t n) {
   float f[UNROLL][L], sum = 0.0f;
@@ -81,9 +81,12 @@ __device__ inline float sweep(const T* x, int64_t first, int64_t step, int64_t n
 #pragma unroll
       for (int u = 0; u < UNROLL; ++u) few[u] += total(f[u]);
     }
-    for (int turn = 0; turn < UNROLL - 1 && j < n && j + (UNROLL - 1) * step >= n; ++turn, j += step) {
-      read<L>(x + j, f[0]);
-      few[0] += total(f[0]);
+    if (j < n && j + (UNROLL - 1) * step >= n) {
+#pragma unroll
+      for (int u = 0; u < UNROLL; ++u) read<L>(j + u * step < n ? x + j + u * step : x, f[u]);
+#pragma unroll
+      for (int u = 0; u < UNROLL; ++u) few[u] += j + u * step < n ? total(f[u]) : 0.0f;
+      j = n;
     }
     sum += total(few);
   }

@@ -1,8 +1,8 @@
 // /// kernelwright
 // strategy = "split row: many blocks share a row and leave a partial sum each, the next launch joins them in their order"
-// tune.THREADS = [256, 128, 512]
-// tune.UNROLL = [8, 4, 16]
-// tune.PIECE = [65536, 16384, 32768, 131072, 262144]
+// tune.THREADS = [128, 256, 512]
+// tune.UNROLL = [4, 8, 2, 16]
+// tune.PIECE = [16384, 32768, 65536, 131072, 262144]
 // cures = ["few long rows", "idle multiprocessors"]
 // ///
 // PIECE: elements of a row that one block takes; a row of no more needs no second launch.
@@ -70,7 +70,7 @@ __device__ inline float total(const float (&f)[L]) {
 }
 
 // Sum of what one of `step` neighbours takes of n elements: UNROLL reads are under way before the first is used, and a
-// few at a time are added up, for smaller rounding errors.
+// few at a time are added up, for smaller rounding errors. Reads beyond the end are of the first element, for nothing.
 template <int L>
 __device__ inline float sweep(const T* x, int64_t first, int64_t step, int64_t n) {
   float f[UNROLL][L], sum = 0.0f;
@@ -83,9 +83,12 @@ __device__ inline float sweep(const T* x, int64_t first, int64_t step, int64_t n
 #pragma unroll
       for (int u = 0; u < UNROLL; ++u) few[u] += total(f[u]);
     }
-    for (int turn = 0; turn < UNROLL - 1 && j < n && j + (UNROLL - 1) * step >= n; ++turn, j += step) {
-      read<L>(x + j, f[0]);
-      few[0] += total(f[0]);
+    if (j < n && j + (UNROLL - 1) * step >= n) {
+#pragma unroll
+      for (int u = 0; u < UNROLL; ++u) read<L>(j + u * step < n ? x + j + u * step : x, f[u]);
+#pragma unroll
+      for (int u = 0; u < UNROLL; ++u) few[u] += j + u * step < n ? total(f[u]) : 0.0f;
+      j = n;
     }
     sum += total(few);
   }

@@ -1,8 +1,8 @@
 # /// kernelwright
 # strategy = "row tiles: one program adds several rows side by side, a tile of columns at a time"
-# tune.ROWS = [4, 8, 2, 16]
+# tune.ROWS = [16, 8, 4, 2]
 # tune.BLOCK = [1024, 512, 2048]
-# tune.num_warps = [4, 8, 2]
+# tune.num_warps = [8, 4, 16]
 # where = ["M >= 32"]
 # cures = ["short rows", "launch of many programs"]
 # ///

@@ -1,7 +1,7 @@
 // /// kernelwright
 // strategy = "cluster row: the blocks of a cluster share a row and exchange sums in each other's shared memory"
 // tune.VECS = [4, 2]
-// tune.MOST = [256, 512, 128, 1024]
+// tune.MOST = [512, 256, 128, 1024]
 // tune.REGISTERS = [64, 80]
 // where = ["MOST * REGISTERS <= 65536"]
 // cures = ["long rows", "registers"]

@@ -1,8 +1,8 @@
 // /// kernelwright
 // strategy = "pipelined rows: a resident block keeps its weights in registers and walks over rows that the bulk copy engine brings in advance"
-// tune.VECS = [4, 8, 2]
+// tune.VECS = [2, 4, 8]
 // tune.STAGES = [3, 2, 4, 6]
-// tune.RESIDENT = [768, 512, 1024]
+// tune.RESIDENT = [1024, 512, 768]
 // cures = ["memory latency", "repeated reads of the weights", "launch of many blocks"]
 // ///
 // VECS: vectors of 16 bytes a thread. STAGES: rows on their way for each block, as far as shared memory reaches.
@@ -154,8 +154,9 @@ __device__ inline void prepare(uint64_t* barriers, int count) {
 
 __device__ inline void fetch(void* to, const void* from, uint32_t bytes, uint64_t* barrier) {
   asm volatile(
+      "{\n\t.reg .pred some;\n\tsetp.ne.u32 some, %2, 0;\n\t"
       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%3], %2;\n\t"
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+      "@some cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\n}" ::"r"(
           shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(barrier)) : "memory");
 }
 

@@ -1,9 +1,9 @@
 // /// kernelwright
 // strategy = "row in registers: one block a row, read once, one barrier"
-// tune.VECS = [4, 2, 8, 1]
+// tune.VECS = [4, 2, 8]
 // tune.MOST = [512, 256, 1024]
 // tune.REGISTERS = [64, 80, 128]
-// tune.EARLY = [1, 0]
+// tune.EARLY = [0, 1]
 // where = ["MOST * REGISTERS <= 65536"]
 // cures = ["memory bandwidth"]
 // ///
@@ -149,29 +149,31 @@ __device__ inline uint4 take(const uint4* p, int at, int end) {
   return at < end ? __ldcs(p + at) : make_uint4(0, 0, 0, 0);
 }
 
-template <int V>
+// BLOCK: threads of a block that the row fills exactly, so that no masks and addresses take registers; or 0.
+template <int V, int BLOCK>
 __global__ void __maxnreg__(REGISTERS) held(const uint4* __restrict__ x, const uint4* __restrict__ weight,
                                             uint4* __restrict__ y, float eps, float inverse, int vecs) {
   __shared__ float part[32];
+  const int step = BLOCK ? BLOCK : blockDim.x;
   x += blockIdx.x * static_cast<int64_t>(vecs), y += blockIdx.x * static_cast<int64_t>(vecs);
   uint4 raw[V], w[V];
   float sum = 0.0f;
 #pragma unroll
-  for (int i = 0; i < V; ++i) raw[i] = take(x, threadIdx.x + i * blockDim.x, vecs);
+  for (int i = 0; i < V; ++i) raw[i] = take(x, threadIdx.x + i * step, BLOCK ? 0x7fffffff : vecs);
 #pragma unroll
   for (int i = 0; i < V; ++i)
-    if (EARLY) w[i] = __ldg(weight + min(threadIdx.x + i * blockDim.x, vecs - 1));
+    if (EARLY) w[i] = __ldg(weight + min(threadIdx.x + i * step, BLOCK ? 0x7fffffff : vecs - 1));
 #pragma unroll
   for (int i = 0; i < V; ++i) sum += squares(raw[i]);
   sum = warp_sum(sum);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = sum;
   __syncthreads();
-  const float scale = __frsqrt_rn(combined(part, blockDim.x / 32) * inverse + eps);
+  const float scale = __frsqrt_rn(combined(part, step / 32) * inverse + eps);
   forget(raw);
 #pragma unroll
   for (int i = 0; i < V; ++i) {
-    const int at = threadIdx.x + i * blockDim.x;
-    if (at < vecs) __stcs(y + at, scaled(raw[i], scale, EARLY ? w[i] : __ldg(weight + at)));
+    const int at = threadIdx.x + i * step;
+    if (BLOCK || at < vecs) __stcs(y + at, scaled(raw[i], scale, EARLY ? w[i] : __ldg(weight + at)));
   }
 }
 
@@ -179,7 +181,11 @@ template <int V>
 int launch(const T* x, const T* weight, T* y, float eps, int64_t M, int64_t N, cudaStream_t stream) {
   const int vecs = static_cast<int>(N / LANES), threads = ((vecs + V - 1) / V + 31) / 32 * 32;
   if (V < 8 && threads > MOST) return launch<V < 8 ? 2 * V : 8>(x, weight, y, eps, M, N, stream);
-  held<V><<<static_cast<unsigned>(M), threads, 0, stream>>>(
+  const auto kernel = vecs == V * 128   ? held<V, 128>
+                      : vecs == V * 256 ? held<V, 256>
+                      : vecs == V * 512 ? held<V, 512>
+                                        : held<V, 0>;
+  kernel<<<static_cast<unsigned>(M), threads, 0, stream>>>(
       reinterpret_cast<const uint4*>(x), reinterpret_cast<const uint4*>(weight),
       reinterpret_cast<uint4*>(y), eps, 1.0f / N, vecs);
   return cudaGetLastError();

@@ -2,7 +2,7 @@
 # strategy = "position tiles: one program keeps the angles of a tile of positions and turns it in several heads"
 # tune.PLACES = [32, 16, 64]
 # tune.HEADS = [4, 8, 2, 1]
-# tune.num_warps = [4, 8, 2]
+# tune.num_warps = [8, 4, 2]
 # cures = ["repeated reads of the angles", "index arithmetic"]
 # ///
 import triton

@@ -1,7 +1,7 @@
 // /// kernelwright
 // strategy = "cluster row: the blocks of a cluster share a row and exchange maxima and sums in each other's shared memory, by one barrier"
 // tune.VECS = [4, 2]
-// tune.MOST = [256, 512, 128, 1024]
+// tune.MOST = [512, 256, 128, 1024]
 // tune.REGISTERS = [64, 80]
 // where = ["MOST * REGISTERS <= 65536"]
 // cures = ["long rows", "registers"]
@@ -142,6 +142,30 @@ __global__ void __launch_bounds__(512) streamed(const T* __restrict__ x, T* __re
   }
 }
 
+// Keeps the larger of each two elements; NaN loses and makes the sum NaN later.
+__device__ inline void peak(uint4& best, const uint4& raw) {
+  uint32_t* b = reinterpret_cast<uint32_t*>(&best);
+  const uint32_t r[4] = {raw.x, raw.y, raw.z, raw.w};
+#pragma unroll
+  for (int w = 0; w < 4; ++w) {
+    if constexpr (std::is_same_v<T, float>) {
+      b[w] = __float_as_uint(fmaxf(__uint_as_float(b[w]), __uint_as_float(r[w])));
+    } else {
+      using Two = std::conditional_t<std::is_same_v<T, __half>, __half2, __nv_bfloat162>;
+      reinterpret_cast<Two&>(b[w]) = __hmax2(reinterpret_cast<Two&>(b[w]), reinterpret_cast<const Two&>(r[w]));
+    }
+  }
+}
+
+// The largest element, finite: a row that is -inf throughout ends as 0 / 0.
+__device__ inline float largest(const uint4& best) {
+  float f[LANES], top = -FLT_MAX;
+  unpack(best, f);
+#pragma unroll
+  for (int l = 0; l < LANES; ++l) top = fmaxf(top, f[l]);
+  return top;
+}
+
 // A vector of -inf.
 constexpr uint32_t WORD = sizeof(T) == 4 ? 0xff800000u : std::is_same_v<T, __half> ? 0xfc00fc00u : 0xff80ff80u;
 #define FILL make_uint4(WORD, WORD, WORD, WORD)
@@ -157,23 +181,22 @@ __global__ void __maxnreg__(REGISTERS)
   const int64_t row = blockIdx.x / ranks;
   cluster.barrier_arrive();  // nobody writes to a block that has not begun
   uint4 raw[VECS];
-  float f[VECS][LANES], top = -FLT_MAX, sum = 0.0f;
+  float f[VECS][LANES], sum = 0.0f;
 #pragma unroll
   for (int i = 0; i < VECS; ++i) {
     const int at = first + i * blockDim.x;
     raw[i] = at < end ? __ldcs(x + row * vecs + at) : FILL;
   }
+  uint4 best = raw[0];
+#pragma unroll
+  for (int i = 1; i < VECS; ++i) peak(best, raw[i]);
+  const float top = warp_max(largest(best));
 #pragma unroll
   for (int i = 0; i < VECS; ++i) {
     unpack(raw[i], f[i]);
 #pragma unroll
-    for (int l = 0; l < LANES; ++l) top = fmaxf(top, f[i][l]);
-  }
-  top = warp_max(top);
-#pragma unroll
-  for (int i = 0; i < VECS; ++i)
-#pragma unroll
     for (int l = 0; l < LANES; ++l) sum += f[i][l] = exponential(f[i][l] - top);
+  }
   sum = warp_sum(sum);
   cluster.barrier_wait();
   if (lane < ranks) *cluster.map_shared_rank(&part[rank * warps + threadIdx.x / 32], lane) = make_float2(top, sum);

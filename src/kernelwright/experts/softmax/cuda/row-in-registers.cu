@@ -1,6 +1,6 @@
 // /// kernelwright
 // strategy = "row in registers: one block a row, read once, one barrier; exponentials are kept, or made again where registers are short"
-// tune.VECS = [4, 2, 8, 1]
+// tune.VECS = [4, 2, 8]
 // tune.MOST = [512, 256, 1024]
 // tune.KEPT = [4, 0, 8]
 // tune.REGISTERS = [64, 48, 80, 128]
@@ -143,6 +143,30 @@ __global__ void __launch_bounds__(512) streamed(const T* __restrict__ x, T* __re
   }
 }
 
+// Keeps the larger of each two elements; NaN loses and makes the sum NaN later.
+__device__ inline void peak(uint4& best, const uint4& raw) {
+  uint32_t* b = reinterpret_cast<uint32_t*>(&best);
+  const uint32_t r[4] = {raw.x, raw.y, raw.z, raw.w};
+#pragma unroll
+  for (int w = 0; w < 4; ++w) {
+    if constexpr (std::is_same_v<T, float>) {
+      b[w] = __float_as_uint(fmaxf(__uint_as_float(b[w]), __uint_as_float(r[w])));
+    } else {
+      using Two = std::conditional_t<std::is_same_v<T, __half>, __half2, __nv_bfloat162>;
+      reinterpret_cast<Two&>(b[w]) = __hmax2(reinterpret_cast<Two&>(b[w]), reinterpret_cast<const Two&>(r[w]));
+    }
+  }
+}
+
+// The largest element, finite: a row that is -inf throughout ends as 0 / 0.
+__device__ inline float largest(const uint4& best) {
+  float f[LANES], top = -FLT_MAX;
+  unpack(best, f);
+#pragma unroll
+  for (int l = 0; l < LANES; ++l) top = fmaxf(top, f[l]);
+  return top;
+}
+
 // A vector of -inf.
 constexpr uint32_t WORD = sizeof(T) == 4 ? 0xff800000u : std::is_same_v<T, __half> ? 0xfc00fc00u : 0xff80ff80u;
 #define FILL make_uint4(WORD, WORD, WORD, WORD)
@@ -151,52 +175,54 @@ constexpr uint32_t WORD = sizeof(T) == 4 ? 0xff800000u : std::is_same_v<T, __hal
 __device__ inline void forget(uint4& raw) { asm volatile("" : "+r"(raw.x), "+r"(raw.y), "+r"(raw.z), "+r"(raw.w)); }
 
 // Each warp shifts by its own maximum, so that one exchange settles maximum and sum together.
-template <int V>
+// BLOCK: threads of a block that the row fills exactly, so that no masks and addresses take registers; or 0.
+template <int V, int BLOCK>
 __global__ void __maxnreg__(REGISTERS) held(const uint4* __restrict__ x, uint4* __restrict__ y, int vecs) {
   __shared__ float2 part[32];
+  const int step = BLOCK ? BLOCK : blockDim.x;
   x += blockIdx.x * static_cast<int64_t>(vecs), y += blockIdx.x * static_cast<int64_t>(vecs);
   uint4 raw[V];
-  float f[V][LANES], top = -FLT_MAX, sum = 0.0f;
+  float f[V][LANES], sum = 0.0f;
 #pragma unroll
   for (int i = 0; i < V; ++i) {
-    const int at = threadIdx.x + i * blockDim.x;
-    raw[i] = at < vecs ? __ldcs(x + at) : FILL;
+    const int at = threadIdx.x + i * step;
+    raw[i] = BLOCK || at < vecs ? __ldcs(x + at) : FILL;
   }
+  uint4 best = raw[0];
+#pragma unroll
+  for (int i = 1; i < V; ++i) peak(best, raw[i]);
+  const float top = warp_max(largest(best));
 #pragma unroll
   for (int i = 0; i < V; ++i) {
     unpack(raw[i], f[i]);
-#pragma unroll
-    for (int l = 0; l < LANES; ++l) top = fmaxf(top, f[i][l]);
-  }
-  top = warp_max(top);
-#pragma unroll
-  for (int i = 0; i < V; ++i) {
-    if (V > KEPT) forget(raw[i]), unpack(raw[i], f[i]);
 #pragma unroll
     for (int l = 0; l < LANES; ++l) sum += f[i][l] = exponential(f[i][l] - top);
   }
   sum = warp_sum(sum);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = make_float2(top, sum);
   __syncthreads();
-  const float2 all = combined(part, blockDim.x / 32);
+  const float2 all = combined(part, step / 32);
   const float scale = __fdividef(V > KEPT ? 1.0f : exponential(top - all.x), all.y);
 #pragma unroll
   for (int i = 0; i < V; ++i) {
-    const int at = threadIdx.x + i * blockDim.x;
+    const int at = threadIdx.x + i * step;
     if (V > KEPT) forget(raw[i]), unpack(raw[i], f[i]);
 #pragma unroll
     for (int l = 0; l < LANES; ++l) f[i][l] = (V > KEPT ? exponential(f[i][l] - all.x) : f[i][l]) * scale;
-    if (at < vecs) __stcs(y + at, pack(f[i]));
+    if (BLOCK || at < vecs) __stcs(y + at, pack(f[i]));
   }
 }
 
 template <int V>
 void launch(const T* x, T* y, int64_t M, int64_t N, cudaStream_t stream) {
   const int vecs = static_cast<int>(N / LANES), threads = ((vecs + V - 1) / V + 31) / 32 * 32;
-  if (V < 8 && threads > MOST) launch<V < 8 ? 2 * V : 8>(x, y, M, N, stream);
-  else
-    held<V><<<static_cast<unsigned>(M), threads, 0, stream>>>(reinterpret_cast<const uint4*>(x),
-                                                              reinterpret_cast<uint4*>(y), vecs);
+  if (V < 8 && threads > MOST) return launch<V < 8 ? 2 * V : 8>(x, y, M, N, stream);
+  const auto kernel = vecs == V * 128   ? held<V, 128>
+                      : vecs == V * 256 ? held<V, 256>
+                      : vecs == V * 512 ? held<V, 512>
+                                        : held<V, 0>;
+  kernel<<<static_cast<unsigned>(M), threads, 0, stream>>>(reinterpret_cast<const uint4*>(x),
+                                                           reinterpret_cast<uint4*>(y), vecs);
 }
 
 bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }

@@ -1,7 +1,7 @@
 // /// kernelwright
 // strategy = "split row: many blocks share a row; one launch leaves maximum and sum of each piece, the next one joins them and writes"
-// tune.THREADS = [256, 128, 512]
-// tune.PIECE = [16384, 4096, 8192, 32768]
+// tune.THREADS = [128, 256, 512]
+// tune.PIECE = [4096, 8192, 16384, 32768]
 // cures = ["few long rows", "idle multiprocessors"]
 // ///
 // PIECE: elements of a row that one block takes.

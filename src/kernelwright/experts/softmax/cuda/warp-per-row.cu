@@ -1,6 +1,6 @@
 // /// kernelwright
 // strategy = "warp per row: a row in the registers of one warp, shuffles only, no barrier; exponentials computed twice"
-// tune.WARPS = [4, 2, 8, 1]
+// tune.WARPS = [2, 4, 1, 8]
 // tune.HELD = [32, 16, 8]
 // cures = ["barriers", "launch of many short rows"]
 // ///
@@ -98,6 +98,34 @@ __device__ inline float warp_sum(float x) {
   return x;
 }
 
+// Keeps the larger of each two elements; NaN loses and makes the sum NaN later.
+__device__ inline void peak(uint4& best, const uint4& raw) {
+  uint32_t* b = reinterpret_cast<uint32_t*>(&best);
+  const uint32_t r[4] = {raw.x, raw.y, raw.z, raw.w};
+#pragma unroll
+  for (int w = 0; w < 4; ++w) {
+    if constexpr (std::is_same_v<T, float>) {
+      b[w] = __float_as_uint(fmaxf(__uint_as_float(b[w]), __uint_as_float(r[w])));
+    } else {
+      using Two = std::conditional_t<std::is_same_v<T, __half>, __half2, __nv_bfloat162>;
+      reinterpret_cast<Two&>(b[w]) = __hmax2(reinterpret_cast<Two&>(b[w]), reinterpret_cast<const Two&>(r[w]));
+    }
+  }
+}
+
+// The largest element, finite: a row that is -inf throughout ends as 0 / 0.
+__device__ inline float largest(const uint4& best) {
+  float f[LANES], top = -FLT_MAX;
+  unpack(best, f);
+#pragma unroll
+  for (int l = 0; l < LANES; ++l) top = fmaxf(top, f[l]);
+  return top;
+}
+
+// A vector of -inf.
+constexpr uint32_t WORD = sizeof(T) == 4 ? 0xff800000u : std::is_same_v<T, __half> ? 0xfc00fc00u : 0xff80ff80u;
+#define FILL make_uint4(WORD, WORD, WORD, WORD)
+
 template <int V>
 __global__ void __launch_bounds__(32 * WARPS)
     held(const uint4* __restrict__ x, uint4* __restrict__ y, int64_t M, int vecs) {
@@ -107,17 +135,12 @@ __global__ void __launch_bounds__(32 * WARPS)
   x += row * vecs, y += row * vecs;
   uint4 raw[V];
 #pragma unroll
-  for (int i = 0; i < V; ++i)
-    if (lane + 32 * i < vecs) raw[i] = __ldcs(x + lane + 32 * i);
-  float top = -FLT_MAX, sum = 0.0f, f[LANES];  // finite: a row that is -inf throughout ends as 0 / 0
+  for (int i = 0; i < V; ++i) raw[i] = lane + 32 * i < vecs ? __ldcs(x + lane + 32 * i) : FILL;
+  float sum = 0.0f, f[LANES];
+  uint4 best = raw[0];
 #pragma unroll
-  for (int i = 0; i < V; ++i) {
-    if (lane + 32 * i >= vecs) continue;
-    unpack(raw[i], f);
-#pragma unroll
-    for (int l = 0; l < LANES; ++l) top = fmaxf(top, f[l]);
-  }
-  top = warp_max(top);
+  for (int i = 1; i < V; ++i) peak(best, raw[i]);
+  const float top = warp_max(largest(best));
 #pragma unroll
   for (int i = 0; i < V; ++i) {
     if (lane + 32 * i >= vecs) continue;

@@ -52,6 +52,7 @@ def softmax(x, y, M, N, *, CORES, PROGRAMS, STAGES, num_warps):
     if N <= 65536:
         block = max(triton.next_power_of_2(N), 1024)
         stages = STAGES if 4 * block * STAGES <= 200000 else 1  # what shared memory holds
-        resident[programs](x, y, M, N, BLOCK=block, STAGES=stages, num_warps=num_warps)
+        warps = min(32, max(num_warps, block // 1024))
+        resident[programs](x, y, M, N, BLOCK=block, STAGES=stages, num_warps=warps)
     else:
         walked[(M,)](x, y, N, BLOCK=8192, num_warps=16)

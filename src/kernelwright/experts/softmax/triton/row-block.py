@@ -47,6 +47,7 @@ def softmax(x, y, M, N, *, HELD, num_warps):
         return
     if N <= HELD:
         block = max(triton.next_power_of_2(N), 1024)
-        held[(M,)](x, y, N, BLOCK=block, num_warps=num_warps)
+        warps = min(32, max(num_warps, block // 1024))
+        held[(M,)](x, y, N, BLOCK=block, num_warps=warps)
     else:
         walked[(M,)](x, y, N, BLOCK=8192, num_warps=16)
