@@ -175,7 +175,10 @@ class Task:
             (one["dtype"], (scalars or {}).get(one["name"], one["value"]))
             for one in self.table.get("scalars", [])
         ]
-        return SimpleNamespace(task=self, axes=axes, scalars=given, types=types, **tensors)
+        main = any(one["axes"] == axes and one["role"] == "main" for one in self.timed)
+        return SimpleNamespace(
+            task=self, axes=axes, scalars=given, types=types, main=main, **tensors
+        )
 
     def odd_cases(self, dtype):
         """Sizes that divide nothing, then long ones; fixed axes as in the smoke workload."""
@@ -441,13 +444,36 @@ def rivals(case, options):
     found = {"eager": unfused}
     if hasattr(reference, "fused"):
         found["fused"] = lambda *given: reference.fused(TORCH, *given, *numbers)
+    if (peer := liger(case)) is not None:
+        found["liger"] = peer
     if options.compile:
         TORCH._dynamo.reset()
         found["compile"] = TORCH.compile(unfused, dynamic=False)
-        if options.max_autotune:
+        if options.max_autotune and case.main:
             mode = "max-autotune-no-cudagraphs"
             found["max_autotune"] = TORCH.compile(unfused, dynamic=False, mode=mode)
     return found
+
+
+def liger(case):
+    """The forward pass of Liger's kernel, where its package is installed and has the operation."""
+    numbers = [value for _, value in case.scalars]
+    try:
+        if case.task.op == "softmax":
+            from liger_kernel.ops.softmax import _softmax_forward as forward
+
+            return lambda x: forward(x)
+        if case.task.op == "rmsnorm":
+            from liger_kernel.ops.rms_norm import rms_norm_forward as forward
+
+            return lambda x, weight: forward(x, weight, *numbers, 0.0, "llama", None)
+        if case.task.op == "layernorm":
+            from liger_kernel.ops.layer_norm import layer_norm_forward as forward
+
+            return lambda x, weight, bias: forward(x, weight, bias, *numbers)
+    except ImportError:
+        pass
+    return None
 
 
 def buffers(case):
@@ -796,7 +822,7 @@ def arguments():
     parser.add_argument("--checked", type=Path, nargs="*", default=[], help="results of checks")
     parser.add_argument("--commit", default="")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--max-autotune", action="store_true")
+    parser.add_argument("--max-autotune", action="store_true", help="too, at main workloads")
     for name in ("check", "time", "rivals", "compile"):
         parser.add_argument(f"--no-{name}", dest=name, action="store_false")
     return parser.parse_args()

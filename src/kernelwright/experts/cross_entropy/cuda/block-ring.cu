@@ -95,18 +95,25 @@ __device__ inline void absorb(const float (&f)[L], float& top, float& sum) {
 template <int L>
 __device__ inline float2 sweep(const T* x, int64_t first, int64_t step, int64_t n) {
   float top = -FLT_MAX, sum = 0.0f, f[2 * L], g[L];
-  step *= L;
-  for (int64_t j = first * L; j < n; j += 2 * step) {
-    const bool whole = j + (2 - 1) * step < n;
+  int64_t j = first * L;
+  for (step *= L; j + (2 - 1) * step < n; j += 2 * step) {
 #pragma unroll
     for (int u = 0; u < 2; ++u) {
-      const bool here = whole || j + u * step < n;
-      read<L>(here ? x + j + u * step : x, g);
+      read<L>(x + j + u * step, g);
 #pragma unroll
-      for (int l = 0; l < L; ++l) f[u * L + l] = here ? g[l] : -INFINITY;
+      for (int l = 0; l < L; ++l) f[u * L + l] = g[l];
     }
     absorb(f, top, sum);
   }
+  if (j >= n) return make_float2(top, sum);
+#pragma unroll
+  for (int u = 0; u < 2; ++u) {
+    const bool here = j + u * step < n;
+    read<L>(here ? x + j + u * step : x, g);
+#pragma unroll
+    for (int l = 0; l < L; ++l) f[u * L + l] = here ? g[l] : -INFINITY;
+  }
+  absorb(f, top, sum);
   return make_float2(top, sum);
 }
 
@@ -128,8 +135,9 @@ __device__ inline void prepare(uint64_t* barriers, int count) {
 
 __device__ inline void fetch(void* to, const void* from, uint32_t bytes, uint64_t* barrier) {
   asm volatile(
+      "{\n\t.reg .pred some;\n\tsetp.ne.u32 some, %2, 0;\n\t"
       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%3], %2;\n\t"
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+      "@some cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\n}" ::"r"(
           shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(barrier)) : "memory");
 }
 

@@ -93,18 +93,25 @@ __device__ inline void absorb(const float (&f)[L], float& top, float& sum) {
 template <int L>
 __device__ inline float2 sweep(const T* x, int64_t first, int64_t step, int64_t n) {
   float top = -FLT_MAX, sum = 0.0f, f[UNROLL * L], g[L];
-  step *= L;
-  for (int64_t j = first * L; j < n; j += UNROLL * step) {
-    const bool whole = j + (UNROLL - 1) * step < n;
+  int64_t j = first * L;
+  for (step *= L; j + (UNROLL - 1) * step < n; j += UNROLL * step) {
 #pragma unroll
     for (int u = 0; u < UNROLL; ++u) {
-      const bool here = whole || j + u * step < n;
-      read<L>(here ? x + j + u * step : x, g);
+      read<L>(x + j + u * step, g);
 #pragma unroll
-      for (int l = 0; l < L; ++l) f[u * L + l] = here ? g[l] : -INFINITY;
+      for (int l = 0; l < L; ++l) f[u * L + l] = g[l];
     }
     absorb(f, top, sum);
   }
+  if (j >= n) return make_float2(top, sum);
+#pragma unroll
+  for (int u = 0; u < UNROLL; ++u) {
+    const bool here = j + u * step < n;
+    read<L>(here ? x + j + u * step : x, g);
+#pragma unroll
+    for (int l = 0; l < L; ++l) f[u * L + l] = here ? g[l] : -INFINITY;
+  }
+  absorb(f, top, sum);
   return make_float2(top, sum);
 }
 

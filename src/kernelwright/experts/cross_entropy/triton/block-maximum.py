@@ -1,7 +1,7 @@
 # /// kernelwright
 # strategy = "block maximum: one program walks over a row once and keeps one maximum for all lanes, one exponential an element"
 # tune.BLOCK = [8192, 4096, 2048]
-# tune.STAGES = [3, 1, 4]
+# tune.STAGES = [1, 3, 4]
 # tune.num_warps = [8, 4, 16]
 # cures = ["special functions", "repeated reads"]
 # ///

@@ -5,7 +5,7 @@
 // tune.RANKS = [2, 4, 8]
 // cures = ["few long rows", "idle multiprocessors", "launch of a second kernel"]
 // ///
-// RANKS: blocks of a cluster at most; short rows take fewer.
+// THREADS, RANKS: of a block and blocks of a cluster, at most; short rows take fewer.
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -97,16 +97,16 @@ __global__ void __launch_bounds__(THREADS)
     products(const T* __restrict__ a, const T* __restrict__ x, T* __restrict__ y, int64_t M, int64_t K, int64_t piece) {
   __shared__ float part[RANKS * THREADS / 32][ROWS];  // of the first block: from every warp of the cluster
   const cg::cluster_group cluster = cg::this_cluster();
-  const int ranks = cluster.num_blocks(), rank = cluster.block_rank();
+  const int ranks = cluster.num_blocks(), rank = cluster.block_rank(), warps = blockDim.x / 32;
   const int64_t row = blockIdx.x / ranks * int64_t{ROWS}, begin = rank * piece;
   const T* line[ROWS];
   float sums[ROWS] = {};
 #pragma unroll
   for (int r = 0; r < ROWS; ++r) line[r] = a + min(row + r, M - 1) * K;  // a row beyond the last is read for nothing
   cluster.barrier_arrive();  // nobody writes to a block that has not begun
-  dot<L>(line, x, begin, begin + piece < K ? begin + piece : K, threadIdx.x, THREADS, sums);
+  dot<L>(line, x, begin, begin + piece < K ? begin + piece : K, threadIdx.x, blockDim.x, sums);
   cluster.barrier_wait();
-  float* first = cluster.map_shared_rank(&part[rank * THREADS / 32 + threadIdx.x / 32][0], 0);
+  float* first = cluster.map_shared_rank(&part[rank * warps + threadIdx.x / 32][0], 0);
 #pragma unroll
   for (int r = 0; r < ROWS; ++r) {
     sums[r] = warp_sum(sums[r]);
@@ -115,9 +115,9 @@ __global__ void __launch_bounds__(THREADS)
   cluster.sync();
   if (rank) return;
   const int lane = threadIdx.x % 32;
-  for (int r = threadIdx.x / 32; r < ROWS && row + r < M; r += THREADS / 32) {
+  for (int r = threadIdx.x / 32; r < ROWS && row + r < M; r += warps) {
     float sum = 0.0f;
-    for (int w = lane; w < ranks * THREADS / 32; w += 32) sum += part[w][r];
+    for (int w = lane; w < ranks * warps; w += 32) sum += part[w][r];
     sum = warp_sum(sum);
     if (lane == 0) y[row + r] = narrow<T>(sum);
   }
@@ -127,12 +127,13 @@ template <int L>
 int launch(const T* a, const T* x, T* y, int64_t M, int64_t K, cudaStream_t stream) {
   int ranks = RANKS;
   while (ranks > 1 && K < ranks * THREADS * L * 2) ranks /= 2;
+  const int64_t wanted = (K / (ranks * L * 4) + 31) / 32 * 32;
   cudaLaunchAttribute attribute;
   attribute.id = cudaLaunchAttributeClusterDimension;
   attribute.val.clusterDim.x = ranks, attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>((M + ROWS - 1) / ROWS * ranks));
-  config.blockDim = dim3(THREADS);
+  config.blockDim = dim3(static_cast<unsigned>(wanted < 32 ? 32 : wanted < THREADS ? wanted : THREADS));
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = 1;

@@ -68,8 +68,9 @@ __device__ inline void prepare(uint64_t* barriers, int count) {
 
 __device__ inline void fetch(void* to, const void* from, uint32_t bytes, uint64_t* barrier) {
   asm volatile(
+      "{\n\t.reg .pred some;\n\tsetp.ne.u32 some, %2, 0;\n\t"
       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%3], %2;\n\t"
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+      "@some cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\n}" ::"r"(
           shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(barrier)) : "memory");
 }
 

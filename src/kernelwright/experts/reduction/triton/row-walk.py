@@ -1,7 +1,7 @@
 # /// kernelwright
 # strategy = "row walk: one program walks over a row in blocks and adds them lane by lane"
-# tune.BLOCK = [4096, 2048, 8192, 16384]
-# tune.num_warps = [16, 8, 4]
+# tune.BLOCK = [2048, 4096, 8192, 16384]
+# tune.num_warps = [8, 4, 16]
 # where = ["M >= 32"]
 # cures = ["memory bandwidth"]
 # ///

@@ -1,8 +1,8 @@
 // /// kernelwright
 // strategy = "pipelined rows: a resident block keeps its weights in registers and walks over rows that the bulk copy engine brings in advance"
-// tune.VECS = [2, 4, 8]
+// tune.VECS = [4, 2, 8]
 // tune.STAGES = [3, 2, 4, 6]
-// tune.RESIDENT = [1024, 512, 768]
+// tune.RESIDENT = [512, 768, 1024]
 // cures = ["memory latency", "repeated reads of the weights", "launch of many blocks"]
 // ///
 // VECS: vectors of 16 bytes a thread. STAGES: rows on their way for each block, as far as shared memory reaches.

@@ -1,6 +1,6 @@
 // /// kernelwright
 // strategy = "row in shared memory: one block a row; the bulk copy engine brings it in chunks that are added up as they come, several rows wait for each multiprocessor"
-// tune.VECS = [4, 8, 2]
+// tune.VECS = [8, 4, 2]
 // tune.MOST = [512, 256, 1024]
 // tune.CHUNKS = [4, 2, 1, 8]
 // cures = ["long rows", "registers"]
