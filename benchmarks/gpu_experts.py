@@ -600,7 +600,8 @@ class Bench:
         task = TASKS[source.op]
         main = next(one for one in task.timed if one["role"] == "main")
         every = list(source.points(main["axes"], self.facts))
-        rest = every[1:]
+        fixed = set(source.header.get("tune", {})) - set(self.options.vary or source.header["tune"])
+        rest = [one for one in every[1:] if all(one[name] == every[0][name] for name in fixed)]
         wanted = self.options.tune if source.language == "cuda" else self.options.tune // 2
         drawn = random.Random(source.name).sample(rest, min(wanted, len(rest)))
         return main, every[:1], drawn
@@ -814,6 +815,7 @@ def arguments():
     parser.add_argument("--workloads", default="", help="expression that the name contains")
     parser.add_argument("--dtypes", type=lambda text: text.split(","), default=list(CTYPES))
     parser.add_argument("--tune", type=int, default=0, help="other points to time at the main one")
+    parser.add_argument("--vary", type=lambda text: text.split(","), help="tunables that differ")
     parser.add_argument("--everywhere", action="store_true", help="time those at every workload")
     parser.add_argument("--calls", type=int, default=14)
     parser.add_argument("--rounds", type=int, default=5)

@@ -3,8 +3,10 @@
 // tune.THREADS = [128, 256, 512]
 // tune.UNROLL = [2, 4, 8]
 // tune.PIECE = [32768, 8192, 16384, 65536]
+// tune.LOADS = [0, 1, 2]
 // cures = ["few long rows", "idle multiprocessors"]
 // ///
+// LOADS: how memory is read, 0 as usual, 1 so that it leaves the caches first, 2 past the first-level cache.
 // PIECE: logits of a row that one block takes; a row of no more needs no second launch.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -22,6 +24,16 @@
 namespace {
 using T = DTYPE_T;
 constexpr int LANES = 16 / sizeof(T);  // elements of a 16-byte vector
+
+__device__ inline uint4 load(const uint4* p) {
+  uint4 v;
+  if (LOADS == 1) return __ldcs(p);
+  if (LOADS == 0) return __ldg(p);
+  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(p));
+  return v;
+}
 
 template <class U>
 __device__ inline float widen(U x) {
@@ -54,7 +66,7 @@ __device__ inline void unpack(const uint4& raw, float (&f)[16 / sizeof(U)]) {
 template <int L>
 __device__ inline void read(const T* p, float (&f)[L]) {
   if constexpr (L == 1) f[0] = widen(*p);
-  else unpack(__ldcs(reinterpret_cast<const uint4*>(p)), f);
+  else unpack(load(reinterpret_cast<const uint4*>(p)), f);
 }
 
 // e^x; below the smallest normal number 0.

@@ -4,9 +4,12 @@
 // tune.MOST = [512, 256, 1024]
 // tune.REGISTERS = [64, 80, 128]
 // tune.EARLY = [0, 1]
+// tune.LOADS = [0, 1, 2]
+// tune.STORES = [0, 1]
 // where = ["MOST * REGISTERS <= 65536"]
 // cures = ["memory bandwidth", "cancellation"]
 // ///
+// LOADS, STORES: how memory is read and written: 0 as usual, 1 to leave the caches first, 2 past the first of them.
 // VECS: vectors of 16 bytes a thread; the block is as large as the row asks. MOST: threads of the largest block; a
 // longer row gets more vectors a thread, one that 8 cannot hold is read three times. REGISTERS: of a thread.
 // EARLY: 1 to read weights and biases before the barrier.
@@ -24,6 +27,21 @@
 namespace {
 using T = DTYPE_T;
 constexpr int LANES = 16 / sizeof(T);  // elements of a 16-byte vector
+
+__device__ inline uint4 load(const uint4* p) {
+  uint4 v;
+  if (LOADS == 1) return __ldcs(p);
+  if (LOADS == 0) return __ldg(p);
+  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(p));
+  return v;
+}
+
+__device__ inline void store(uint4* p, const uint4& v) {
+  if (STORES) __stcs(p, v);  // what leaves the caches first
+  else *p = v;
+}
 
 template <class U>
 __device__ inline float widen(U x) {
@@ -79,7 +97,7 @@ __device__ inline void read(const T* p, float (&f)[L]) {
 template <int L>
 __device__ inline void write(T* p, const float (&f)[L]) {
   if constexpr (L == 1) *p = narrow<T>(f[0]);
-  else __stcs(reinterpret_cast<uint4*>(p), pack(f));
+  else store(reinterpret_cast<uint4*>(p), pack(f));
 }
 
 __device__ inline float warp_sum(float x) {
@@ -152,7 +170,7 @@ __device__ inline void forget(uint4 (&raw)[V]) {
 }
 
 __device__ inline uint4 take(const uint4* p, int at, int end) {
-  return at < end ? __ldcs(p + at) : make_uint4(0, 0, 0, 0);
+  return at < end ? load(p + at) : make_uint4(0, 0, 0, 0);
 }
 
 // Any row, read three times.
@@ -210,7 +228,7 @@ __global__ void __maxnreg__(REGISTERS)
     if (!EARLY) w[i] = __ldg(weight + at), b[i] = __ldg(bias + at);
     unpack(raw[i], f), unpack(w[i], g), unpack(b[i], h);
     normalize(f, row, g, h);
-    __stcs(y + at, pack(f));
+    store(y + at, pack(f));
   }
 }
 

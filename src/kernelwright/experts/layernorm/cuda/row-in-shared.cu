@@ -3,8 +3,10 @@
 // tune.VECS = [4, 8, 2]
 // tune.MOST = [512, 256, 1024]
 // tune.CHUNKS = [4, 2, 1, 8]
+// tune.STORES = [0, 1]
 // cures = ["long rows", "registers"]
 // ///
+// STORES: how memory is written, 0 as usual, 1 so that it leaves the caches first.
 // VECS: vectors of 16 bytes a thread, as far as MOST threads reach. CHUNKS: of a row. A row that shared memory cannot
 // hold is read three times.
 #include <cuda_bf16.h>
@@ -21,6 +23,11 @@
 namespace {
 using T = DTYPE_T;
 constexpr int LANES = 16 / sizeof(T);  // elements of a 16-byte vector
+
+__device__ inline void store(uint4* p, const uint4& v) {
+  if (STORES) __stcs(p, v);  // what leaves the caches first
+  else *p = v;
+}
 
 template <class U>
 __device__ inline float widen(U x) {
@@ -197,7 +204,7 @@ __global__ void __launch_bounds__(MOST)
   const Row row = settled(shift, sums.x, sums.y, inverse, eps);
 #pragma unroll 2
   for (int v = threadIdx.x; v < vecs; v += blockDim.x)
-    __stcs(y + v, normalized(held[v], row, __ldg(weight + v), __ldg(bias + v)));
+    store(y + v, normalized(held[v], row, __ldg(weight + v), __ldg(bias + v)));
 }
 
 int launch(const T* x, const T* weight, const T* bias, T* y, float eps, int64_t M, int64_t N, cudaStream_t stream) {

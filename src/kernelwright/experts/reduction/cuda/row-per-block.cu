@@ -2,8 +2,10 @@
 // strategy = "row per block: one block sums a row, several reads under way in each thread"
 // tune.THREADS = [128, 256, 512, 1024]
 // tune.UNROLL = [4, 8, 2, 16]
+// tune.LOADS = [0, 1, 2]
 // cures = ["memory bandwidth", "memory latency"]
 // ///
+// LOADS: how memory is read, 0 as usual, 1 so that it leaves the caches first, 2 past the first-level cache.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -18,6 +20,16 @@
 namespace {
 using T = DTYPE_T;
 constexpr int LANES = 16 / sizeof(T);  // elements of a 16-byte vector
+
+__device__ inline uint4 load(const uint4* p) {
+  uint4 v;
+  if (LOADS == 1) return __ldcs(p);
+  if (LOADS == 0) return __ldg(p);
+  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(p));
+  return v;
+}
 
 template <class U>
 __device__ inline float widen(U x) {
@@ -50,7 +62,7 @@ __device__ inline void unpack(const uint4& raw, float (&f)[16 / sizeof(U)]) {
 template <int L>
 __device__ inline void read(const T* p, float (&f)[L]) {
   if constexpr (L == 1) f[0] = widen(*p);
-  else unpack(__ldcs(reinterpret_cast<const uint4*>(p)), f);
+  else unpack(load(reinterpret_cast<const uint4*>(p)), f);
 }
 
 __device__ inline float warp_sum(float x) {

@@ -3,8 +3,10 @@
 // tune.VECS = [4, 8, 2]
 // tune.MOST = [512, 256, 1024]
 // tune.CHUNKS = [4, 2, 1, 8]
+// tune.STORES = [0, 1]
 // cures = ["long rows", "registers"]
 // ///
+// STORES: how memory is written, 0 as usual, 1 so that it leaves the caches first.
 // VECS: vectors of 16 bytes a thread, as far as MOST threads reach. CHUNKS: of a row. A row that shared memory cannot
 // hold is read twice.
 #include <cuda_bf16.h>
@@ -21,6 +23,11 @@
 namespace {
 using T = DTYPE_T;
 constexpr int LANES = 16 / sizeof(T);  // elements of a 16-byte vector
+
+__device__ inline void store(uint4* p, const uint4& v) {
+  if (STORES) __stcs(p, v);  // what leaves the caches first
+  else *p = v;
+}
 
 template <class U>
 __device__ inline float widen(U x) {
@@ -76,7 +83,7 @@ __device__ inline void read(const T* p, float (&f)[L]) {
 template <int L>
 __device__ inline void write(T* p, const float (&f)[L]) {
   if constexpr (L == 1) *p = narrow<T>(f[0]);
-  else __stcs(reinterpret_cast<uint4*>(p), pack(f));
+  else store(reinterpret_cast<uint4*>(p), pack(f));
 }
 
 __device__ inline float warp_sum(float x) {
@@ -183,7 +190,7 @@ __global__ void __launch_bounds__(MOST)
   __syncthreads();
   const float scale = __frsqrt_rn(combined(part, blockDim.x / 32) * inverse + eps);
 #pragma unroll 4
-  for (int v = threadIdx.x; v < vecs; v += blockDim.x) __stcs(y + v, scaled(held[v], scale, __ldg(weight + v)));
+  for (int v = threadIdx.x; v < vecs; v += blockDim.x) store(y + v, scaled(held[v], scale, __ldg(weight + v)));
 }
 
 int launch(const T* x, const T* weight, T* y, float eps, int64_t M, int64_t N, cudaStream_t stream) {

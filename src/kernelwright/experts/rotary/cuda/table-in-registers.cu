@@ -3,8 +3,11 @@
 // tune.THREADS = [256, 128, 512]
 // tune.HEADS = [4, 8, 2, 16]
 // tune.UNROLL = [4, 2, 1]
+// tune.LOADS = [0, 1, 2]
+// tune.STORES = [0, 1]
 // cures = ["repeated reads of the angles", "index arithmetic"]
 // ///
+// LOADS, STORES: how memory is read and written: 0 as usual, 1 to leave the caches first, 2 past the first of them.
 // HEADS: heads of all batches that a thread turns. UNROLL: of them at a time.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -20,6 +23,21 @@
 namespace {
 using T = DTYPE_T;
 constexpr int LANES = 16 / sizeof(T);  // elements of a 16-byte vector
+
+__device__ inline uint4 load(const uint4* p) {
+  uint4 v;
+  if (LOADS == 1) return __ldcs(p);
+  if (LOADS == 0) return __ldg(p);
+  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(p));
+  return v;
+}
+
+__device__ inline void store(uint4* p, const uint4& v) {
+  if (STORES) __stcs(p, v);  // what leaves the caches first
+  else *p = v;
+}
 
 template <class U>
 __device__ inline float widen(U x) {
@@ -69,13 +87,13 @@ __device__ inline uint4 pack(const float (&f)[16 / sizeof(U)]) {
 template <int L>
 __device__ inline void read(const T* p, float (&f)[L]) {
   if constexpr (L == 1) f[0] = widen(*p);
-  else unpack(__ldcs(reinterpret_cast<const uint4*>(p)), f);
+  else unpack(load(reinterpret_cast<const uint4*>(p)), f);
 }
 
 template <int L>
 __device__ inline void write(T* p, const float (&f)[L]) {
   if constexpr (L == 1) *p = narrow<T>(f[0]);
-  else __stcs(reinterpret_cast<uint4*>(p), pack(f));
+  else store(reinterpret_cast<uint4*>(p), pack(f));
 }
 
 template <int L>

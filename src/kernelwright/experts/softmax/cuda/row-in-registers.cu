@@ -4,9 +4,12 @@
 // tune.MOST = [512, 256, 1024]
 // tune.KEPT = [4, 0, 8]
 // tune.REGISTERS = [64, 48, 80, 128]
+// tune.LOADS = [0, 1, 2]
+// tune.STORES = [0, 1]
 // where = ["MOST * REGISTERS <= 65536"]
 // cures = ["memory bandwidth", "barriers"]
 // ///
+// LOADS, STORES: how memory is read and written: 0 as usual, 1 to leave the caches first, 2 past the first of them.
 // VECS: vectors of 16 bytes a thread; the block is as large as the row asks. MOST: threads of the largest block; a
 // longer row gets more vectors a thread, one that 8 cannot hold is read twice. KEPT: vectors a thread up to which
 // exponentials are kept. REGISTERS: of a thread.
@@ -26,6 +29,21 @@
 namespace {
 using T = DTYPE_T;
 constexpr int LANES = 16 / sizeof(T);  // elements of a 16-byte vector
+
+__device__ inline uint4 load(const uint4* p) {
+  uint4 v;
+  if (LOADS == 1) return __ldcs(p);
+  if (LOADS == 0) return __ldg(p);
+  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(p));
+  return v;
+}
+
+__device__ inline void store(uint4* p, const uint4& v) {
+  if (STORES) __stcs(p, v);  // what leaves the caches first
+  else *p = v;
+}
 
 template <class U>
 __device__ inline float widen(U x) {
@@ -75,13 +93,13 @@ __device__ inline uint4 pack(const float (&f)[16 / sizeof(U)]) {
 template <int L>
 __device__ inline void read(const T* p, float (&f)[L]) {
   if constexpr (L == 1) f[0] = widen(*p);
-  else unpack(__ldcs(reinterpret_cast<const uint4*>(p)), f);
+  else unpack(load(reinterpret_cast<const uint4*>(p)), f);
 }
 
 template <int L>
 __device__ inline void write(T* p, const float (&f)[L]) {
   if constexpr (L == 1) *p = narrow<T>(f[0]);
-  else __stcs(reinterpret_cast<uint4*>(p), pack(f));
+  else store(reinterpret_cast<uint4*>(p), pack(f));
 }
 
 // e^x; below the smallest normal number 0.
@@ -186,7 +204,7 @@ __global__ void __maxnreg__(REGISTERS) held(const uint4* __restrict__ x, uint4* 
 #pragma unroll
   for (int i = 0; i < V; ++i) {
     const int at = threadIdx.x + i * step;
-    raw[i] = BLOCK || at < vecs ? __ldcs(x + at) : FILL;
+    raw[i] = BLOCK || at < vecs ? load(x + at) : FILL;
   }
   uint4 best = raw[0];
 #pragma unroll
@@ -209,7 +227,7 @@ __global__ void __maxnreg__(REGISTERS) held(const uint4* __restrict__ x, uint4* 
     if (V > KEPT) forget(raw[i]), unpack(raw[i], f[i]);
 #pragma unroll
     for (int l = 0; l < LANES; ++l) f[i][l] = (V > KEPT ? exponential(f[i][l] - all.x) : f[i][l]) * scale;
-    if (BLOCK || at < vecs) __stcs(y + at, pack(f[i]));
+    if (BLOCK || at < vecs) store(y + at, pack(f[i]));
   }
 }
 

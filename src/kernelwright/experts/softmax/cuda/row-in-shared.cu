@@ -3,8 +3,10 @@
 // tune.VECS = [8, 4, 2]
 // tune.MOST = [512, 256, 1024]
 // tune.CHUNKS = [4, 2, 1, 8]
+// tune.STORES = [0, 1]
 // cures = ["long rows", "registers"]
 // ///
+// STORES: how memory is written, 0 as usual, 1 so that it leaves the caches first.
 // VECS: vectors of 16 bytes a thread, as far as MOST threads reach. CHUNKS: of a row. A row that shared memory cannot
 // hold is read twice.
 #include <cuda_bf16.h>
@@ -23,6 +25,11 @@
 namespace {
 using T = DTYPE_T;
 constexpr int LANES = 16 / sizeof(T);  // elements of a 16-byte vector
+
+__device__ inline void store(uint4* p, const uint4& v) {
+  if (STORES) __stcs(p, v);  // what leaves the caches first
+  else *p = v;
+}
 
 template <class U>
 __device__ inline float widen(U x) {
@@ -78,7 +85,7 @@ __device__ inline void read(const T* p, float (&f)[L]) {
 template <int L>
 __device__ inline void write(T* p, const float (&f)[L]) {
   if constexpr (L == 1) *p = narrow<T>(f[0]);
-  else __stcs(reinterpret_cast<uint4*>(p), pack(f));
+  else store(reinterpret_cast<uint4*>(p), pack(f));
 }
 
 // e^x; below the smallest normal number 0.
@@ -202,7 +209,7 @@ __global__ void __launch_bounds__(MOST) shared_row(const uint4* __restrict__ x, 
     unpack(held[v], f);
 #pragma unroll
     for (int l = 0; l < LANES; ++l) f[l] = exponential(f[l] - all.x) * scale;
-    __stcs(y + v, pack(f));
+    store(y + v, pack(f));
   }
 }
 
