@@ -1,0 +1,223 @@
+// /// kernelwright
+// strategy = "row in registers: one block a row, read once, one barrier"
+// tune.VECS = [4, 2, 8]
+// tune.MOST = [512, 256, 1024]
+// tune.REGISTERS = [64, 80, 128]
+// tune.EARLY = [0, 1]
+// tune.LOADS = [0, 1, 2]
+// tune.STORES = [0, 1]
+// where = ["MOST * REGISTERS <= 65536"]
+// cures = ["memory bandwidth"]
+// ///
+// LOADS, STORES: how memory is read and written: 0 as usual, 1 to leave the caches first, 2 past the first of them.
+// VECS: vectors of 16 bytes a thread; the block is as large as the row asks. MOST: threads of the largest block; a
+// longer row gets more vectors a thread, one that 8 cannot hold is read twice. REGISTERS: of a thread.
+// EARLY: 1 to read the weights before the barrier.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#ifndef DTYPE_T
+#define DTYPE_T __nv_bfloat16
+#endif
+
+namespace {
+using T = DTYPE_T;
+constexpr int LANES = 16 / sizeof(T);  // elements of a 16-byte vector
+
+__device__ inline uint4 load(const uint4* p) {
+  uint4 v;
+  if (LOADS == 1) return __ldcs(p);
+  if (LOADS == 0) return __ldg(p);
+  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(p));
+  return v;
+}
+
+__device__ inline void store(uint4* p, const uint4& v) {
+  if (STORES) __stcs(p, v);  // what leaves the caches first
+  else *p = v;
+}
+
+template <class U>
+__device__ inline float widen(U x) {
+  if constexpr (std::is_same_v<U, __half>) return __half2float(x);
+  else if constexpr (std::is_same_v<U, __nv_bfloat16>) return __bfloat162float(x);
+  else return x;
+}
+
+template <class U>
+__device__ inline U narrow(float x) {
+  if constexpr (std::is_same_v<U, __half>) return __float2half_rn(x);
+  else if constexpr (std::is_same_v<U, __nv_bfloat16>) return __float2bfloat16_rn(x);
+  else return x;
+}
+
+// The elements of a 16-byte vector, and back.
+template <class U = T>
+__device__ inline void unpack(const uint4& raw, float (&f)[16 / sizeof(U)]) {
+  const uint32_t word[4] = {raw.x, raw.y, raw.z, raw.w};
+#pragma unroll
+  for (int w = 0; w < 4; ++w) {
+    float2 two = make_float2(__uint_as_float(word[w] << 16), __uint_as_float(word[w] & 0xffff0000u));
+    if constexpr (std::is_same_v<U, __half>) two = __half22float2(reinterpret_cast<const __half2&>(word[w]));
+    if constexpr (std::is_same_v<U, float>) f[w] = __uint_as_float(word[w]);
+    else f[2 * w] = two.x, f[2 * w + 1] = two.y;
+  }
+}
+
+template <class U = T>
+__device__ inline uint4 pack(const float (&f)[16 / sizeof(U)]) {
+  if constexpr (std::is_same_v<U, float>) {
+    return make_uint4(__float_as_uint(f[0]), __float_as_uint(f[1]), __float_as_uint(f[2]), __float_as_uint(f[3]));
+  } else {
+    using Two = std::conditional_t<std::is_same_v<U, __half>, __half2, __nv_bfloat162>;
+    uint4 raw;
+    Two* two = reinterpret_cast<Two*>(&raw);
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+      if constexpr (std::is_same_v<U, __half>) two[w] = __floats2half2_rn(f[2 * w], f[2 * w + 1]);
+      else two[w] = __floats2bfloat162_rn(f[2 * w], f[2 * w + 1]);
+    }
+    return raw;
+  }
+}
+
+// L neighbours: a 16-byte vector, or one element.
+template <int L>
+__device__ inline void read(const T* p, float (&f)[L]) {
+  if constexpr (L == 1) f[0] = widen(*p);
+  else unpack(__ldg(reinterpret_cast<const uint4*>(p)), f);
+}
+
+template <int L>
+__device__ inline void write(T* p, const float (&f)[L]) {
+  if constexpr (L == 1) *p = narrow<T>(f[0]);
+  else store(reinterpret_cast<uint4*>(p), pack(f));
+}
+
+__device__ inline float warp_sum(float x) {
+#pragma unroll
+  for (int step = 16; step; step /= 2) x += __shfl_xor_sync(~0u, x, step);
+  return x;
+}
+
+// Sum of what each warp found.
+__device__ inline float combined(const float* part, int count) {
+  const int lane = threadIdx.x % 32;
+  return warp_sum(lane < count ? part[lane] : 0.0f);
+}
+
+__device__ inline float squares(const uint4& raw) {
+  float f[LANES], sum = 0.0f;
+  unpack(raw, f);
+#pragma unroll
+  for (int l = 0; l < LANES; ++l) sum += f[l] * f[l];
+  return sum;
+}
+
+__device__ inline uint4 scaled(const uint4& raw, float scale, const uint4& weight) {
+  float f[LANES], w[LANES];
+  unpack(raw, f), unpack(weight, w);
+#pragma unroll
+  for (int l = 0; l < LANES; ++l) f[l] = f[l] * scale * w[l];
+  return pack(f);
+}
+
+// Where registers are short, unpacking again is cheaper than what the compiler would keep unpacked.
+template <int V>
+__device__ inline void forget(uint4 (&raw)[V]) {
+#pragma unroll
+  for (int i = 0; i < V; ++i)
+    if (V > 4) asm volatile("" : "+r"(raw[i].x), "+r"(raw[i].y), "+r"(raw[i].z), "+r"(raw[i].w));
+}
+
+// Any row, read twice.
+template <int L>
+__global__ void __launch_bounds__(512) streamed(const T* __restrict__ x, const T* __restrict__ weight,
+                                                T* __restrict__ y, float eps, float inverse, int64_t n) {
+  __shared__ float part[32];
+  x += blockIdx.x * n, y += blockIdx.x * n;
+  const int64_t first = threadIdx.x * L, step = blockDim.x * L;
+  float f[L], w[L], sum = 0.0f;
+  for (int64_t j = first; j < n; j += step) {
+    read<L>(x + j, f);
+    float few = 0.0f;
+#pragma unroll
+    for (int l = 0; l < L; ++l) few += f[l] * f[l];
+    sum += few;
+  }
+  sum = warp_sum(sum);
+  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = sum;
+  __syncthreads();
+  const float scale = __frsqrt_rn(combined(part, blockDim.x / 32) * inverse + eps);
+  for (int64_t j = first; j < n; j += step) {
+    read<L>(x + j, f), read<L>(weight + j, w);
+#pragma unroll
+    for (int l = 0; l < L; ++l) f[l] = f[l] * scale * w[l];
+    write<L>(y + j, f);
+  }
+}
+
+__device__ inline uint4 take(const uint4* p, int at, int end) {
+  return at < end ? load(p + at) : make_uint4(0, 0, 0, 0);
+}
+
+// BLOCK: threads of a block that the row fills exactly, so that no masks and addresses take registers; or 0.
+template <int V, int BLOCK>
+__global__ void __maxnreg__(REGISTERS) held(const uint4* __restrict__ x, const uint4* __restrict__ weight,
+                                            uint4* __restrict__ y, float eps, float inverse, int vecs) {
+  __shared__ float part[32];
+  const int step = BLOCK ? BLOCK : blockDim.x;
+  x += blockIdx.x * static_cast<int64_t>(vecs), y += blockIdx.x * static_cast<int64_t>(vecs);
+  uint4 raw[V], w[V];
+  float sum = 0.0f;
+#pragma unroll
+  for (int i = 0; i < V; ++i) raw[i] = take(x, threadIdx.x + i * step, BLOCK ? 0x7fffffff : vecs);
+#pragma unroll
+  for (int i = 0; i < V; ++i)
+    if (EARLY) w[i] = __ldg(weight + min(threadIdx.x + i * step, BLOCK ? 0x7fffffff : vecs - 1));
+#pragma unroll
+  for (int i = 0; i < V; ++i) sum += squares(raw[i]);
+  sum = warp_sum(sum);
+  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = sum;
+  __syncthreads();
+  const float scale = __frsqrt_rn(combined(part, step / 32) * inverse + eps);
+  forget(raw);
+#pragma unroll
+  for (int i = 0; i < V; ++i) {
+    const int at = threadIdx.x + i * step;
+    if (BLOCK || at < vecs) store(y + at, scaled(raw[i], scale, EARLY ? w[i] : __ldg(weight + at)));
+  }
+}
+
+template <int V>
+int launch(const T* x, const T* weight, T* y, float eps, int64_t M, int64_t N, cudaStream_t stream) {
+  const int vecs = static_cast<int>(N / LANES), threads = ((vecs + V - 1) / V + 31) / 32 * 32;
+  if (V < 8 && threads > MOST) return launch<V < 8 ? 2 * V : 8>(x, weight, y, eps, M, N, stream);
+  const auto kernel = vecs == V * 128   ? held<V, 128>
+                      : vecs == V * 256 ? held<V, 256>
+                      : vecs == V * 512 ? held<V, 512>
+                                        : held<V, 0>;
+  kernel<<<static_cast<unsigned>(M), threads, 0, stream>>>(
+      reinterpret_cast<const uint4*>(x), reinterpret_cast<const uint4*>(weight),
+      reinterpret_cast<uint4*>(y), eps, 1.0f / N, vecs);
+  return cudaGetLastError();
+}
+
+bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
+}  // namespace
+
+extern "C" int rmsnorm(const T* x, const T* weight, T* y, float eps, int64_t M, int64_t N, cudaStream_t stream) {
+  if (M <= 0 || N <= 0) return cudaSuccess;
+  const bool wide = N % LANES == 0 && aligned(x) && aligned(weight) && aligned(y);
+  const unsigned blocks = static_cast<unsigned>(M);
+  if (wide && N <= MOST * 8 * LANES) return launch<VECS>(x, weight, y, eps, M, N, stream);
+  if (wide) streamed<LANES><<<blocks, 512, 0, stream>>>(x, weight, y, eps, 1.0f / N, N);
+  else streamed<1><<<blocks, N < 2048 ? 128 : 512, 0, stream>>>(x, weight, y, eps, 1.0f / N, N);
+  return cudaGetLastError();
+}
