@@ -140,3 +140,39 @@ def test_a_mask_leaves_the_other_elements_alone(kind, derived):
     found = np.divide(a, b, out=np.full_like(a, 7), where=mask)
     assert np.array_equal(np.asarray(found), np.array([0.5, 7, 0.75, 7], dtype))
     assert np.asarray(np.mean(a, where=mask)) == 2
+
+
+NEW_ARRAYS = {
+    "where": lambda x: np.where(x > 0, x, 0),
+    "tril": lambda x: np.tril(x),
+    "pad": lambda x: np.pad(x, 1),
+    "broadcast_to": lambda x: np.broadcast_to(x, (2, *x.shape)),
+    "concatenate": lambda x: np.concatenate([x, x]),
+    "stack": lambda x: np.stack([x, x]),
+    "split": lambda x: np.split(x, 2)[0],
+    "clip": lambda x: np.clip(x, 0, 1),
+    "take_along_axis": lambda x: np.take_along_axis(x, np.argsort(x, axis=-1), axis=-1),
+    "einsum of three": lambda x: np.einsum("ij,ij,ij->ij", x, x, x),
+}
+
+
+@pytest.mark.parametrize("kind", [SerialArray, ContractedArray, NarrowArray])
+@pytest.mark.parametrize("name", NEW_ARRAYS)
+def test_functions_that_make_new_arrays_keep_the_way_of_summing(name, kind):
+    dtype = numpy_dtype("float16") if kind is NarrowArray else np.dtype(np.float32)
+    x = np.random.default_rng(1).standard_normal((8, 8)).astype(dtype)
+    made = NEW_ARRAYS[name](x.view(kind))
+    assert type(made) is kind
+    assert np.array_equal(made.view(np.ndarray), NEW_ARRAYS[name](x))
+
+
+def test_a_sum_behind_a_mask_is_a_loop():
+    x = np.random.default_rng(2).standard_normal(100_000).astype(np.float32).view(SerialArray)
+    masked = np.sum(np.where(x > 0, x, np.float32(0)))
+    assert float(masked) == float(np.sum(x * (x > 0)))
+    assert float(masked) != float(np.sum(np.where(x > 0, x, 0).view(np.ndarray)))
+
+
+def test_named_results_keep_their_names():
+    found = np.linalg.eigh(np.eye(3, dtype=np.float32).view(SerialArray))
+    assert found.eigenvalues.shape == (3,)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelwright.evaluation.oracle.serial import called
+from kernelwright.evaluation.oracle.serial import called, wrapped
 
 NUMERIC = (np.ndarray, np.generic, bool, int, float)
 EXACT: dict[np.dtype[Any], np.dtype[Any]] = {
@@ -36,18 +36,21 @@ class ContractedArray(np.ndarray):
             result = _contracted(ufunc, inputs)
         if result is None:
             result = called(ufunc, method, plain, out, kwargs)
-        wrapped = result
+        found = result
         if isinstance(result, np.ndarray | np.generic):
-            wrapped = np.asarray(result).view(ContractedArray)
+            found = np.asarray(result).view(ContractedArray)
         if alone and ufunc is np.multiply:
             exact = exact_product(plain)
-            wrapped.product = None if exact is None else (exact, np.array(_plain(wrapped)))
+            found.product = None if exact is None else (exact, np.array(_plain(found)))
         if out is None:
-            return wrapped
-        _plain(out[0])[...] = _plain(wrapped)
+            return found
+        _plain(out[0])[...] = _plain(found)
         if isinstance(out[0], ContractedArray):
-            out[0].product = wrapped.product
+            out[0].product = found.product
         return out[0]
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return wrapped(super().__array_function__(func, types, args, kwargs), ContractedArray)
 
     def unrounded(self) -> Any:
         """The product that it still is, wherever it was written since; None: it is none."""

@@ -38,12 +38,12 @@ class SerialArray(np.ndarray):
         if out is not None:
             _plain(out[0])[...] = _plain(result)
             return out[0]
-        return _wrapped(result, SerialArray)
+        return wrapped(result, SerialArray)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         replacement = _FUNCTIONS.get(func)
         if replacement is None:
-            return super().__array_function__(func, types, args, kwargs)
+            return wrapped(super().__array_function__(func, types, args, kwargs), SerialArray)
         return replacement(*args, **kwargs)
 
 
@@ -71,15 +71,15 @@ class NarrowArray(np.ndarray):
         if out is not None:
             _plain(out[0])[...] = result
             return out[0]
-        return _wrapped(result, NarrowArray)
+        return wrapped(result, NarrowArray)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func not in _WIDE:
-            return super().__array_function__(func, types, args, kwargs)
+            return wrapped(super().__array_function__(func, types, args, kwargs), NarrowArray)
         wide = [_widened(_plain(item)) for item in args]
         plain = {name: _plain(value) for name, value in kwargs.items()}
         result = _rounded(func(*wide, **plain), self.dtype)
-        return _wrapped(result, NarrowArray)
+        return wrapped(result, NarrowArray)
 
 
 def called(
@@ -101,6 +101,20 @@ def called(
     return getattr(ufunc, method)(*inputs, **kwargs)
 
 
+def wrapped(result: Any, kind: type[np.ndarray]) -> Any:
+    """A result of numpy's whose arrays are of that class.
+
+    Functions that make new arrays, like ``where`` and ``tril``, drop the class of what they were
+    given, and whatever is summed afterwards would be summed in numpy's order.
+    """
+    if isinstance(result, tuple | list):
+        items = [wrapped(item, kind) for item in result]
+        return type(result)(*items) if hasattr(result, "_fields") else type(result)(items)
+    if isinstance(result, np.ndarray | np.generic):
+        return np.asarray(result).view(kind)
+    return result
+
+
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     """``tensordot`` as numpy defines it, on :func:`matmul`."""
     a, b = _plain(np.asanyarray(a)), _plain(np.asanyarray(b))
@@ -115,7 +129,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     left = a.transpose(free_a + first).reshape(-1, depth)
     right = b.transpose(second + free_b).reshape(depth, -1)
     shape = [a.shape[n] for n in free_a] + [b.shape[n] for n in free_b]
-    return _wrapped(matmul(left, right).reshape(shape), SerialArray)
+    return wrapped(matmul(left, right).reshape(shape), SerialArray)
 
 
 def einsum(subscripts: Any, *operands: Any, **kwargs: Any) -> Any:
@@ -126,7 +140,7 @@ def einsum(subscripts: Any, *operands: Any, **kwargs: Any) -> Any:
     names = terms.split(",")
     repeated = any(len(set(term)) < len(term) for term in names)
     if len(plain) != 2 or not arrow or "." in text or repeated or len(names) != 2:
-        return _wrapped(np.einsum(subscripts, *plain, **kwargs), SerialArray)
+        return wrapped(np.einsum(subscripts, *plain, **kwargs), SerialArray)
     for place, other in ((0, 1), (1, 0)):
         alone = [n for n, one in enumerate(names[place]) if one not in names[other] + output]
         plain[place] = reduce(np.add, plain[place], axis=tuple(alone)) if alone else plain[place]
@@ -148,7 +162,7 @@ def einsum(subscripts: Any, *operands: Any, **kwargs: Any) -> Any:
     )
     order = batch + rows + columns
     spread = product.reshape([sizes[x] for x in order])
-    return _wrapped(spread.transpose([order.index(x) for x in output]), SerialArray)
+    return wrapped(spread.transpose([order.index(x) for x in output]), SerialArray)
 
 
 def _dot(a: Any, b: Any) -> Any:
@@ -166,14 +180,6 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
 
 def _plain(item: Any) -> Any:
     return item.view(np.ndarray) if isinstance(item, SerialArray | NarrowArray) else item
-
-
-def _wrapped(result: Any, kind: type[np.ndarray]) -> Any:
-    if isinstance(result, tuple):
-        return tuple(_wrapped(item, kind) for item in result)
-    if isinstance(result, np.ndarray | np.generic):
-        return np.asarray(result).view(kind)
-    return result
 
 
 def _is_narrow(item: Any) -> bool:
