@@ -1,3 +1,4 @@
+# ruff: noqa: PLW0108 -- the lambdas wait for torch, which is imported once builds are ordered
 """How right and how fast the expert kernels are on one GPU, beside a copy and the framework.
 
     python benchmarks/gpu_experts.py --out results.json [--ops softmax,rmsnorm] [--only warp]
@@ -12,8 +13,6 @@ interleaved with those of rivals, behind a head start that lets the host queue.
 Raw data is one file: a section for each operation, kept when it is complete and its sources have
 not changed. ``--budget`` ends the run between two measurements.
 """
-
-# ruff: noqa: PLW0108 - the framework is imported late, and named in functions only
 
 import argparse
 import ctypes
@@ -48,9 +47,11 @@ ROWS = (
     (31, 16, 5, 1), (129, 15, 2, 3), (1025, 2, 1, 1), (63, 65, 1, 1), (1024, 9, 3, 2),
 )  # fmt: skip
 """Odd sizes of the free axes, the last axis first."""
-_ROWS = ((33, 5000), (3, 4097), (5, 16392), (2, 40001), (3, 70000), (1, 1048577), (300001, 3))
 LONG = {
-    **dict.fromkeys(("softmax", "rmsnorm", "layernorm", "reduction"), _ROWS),
+    **dict.fromkeys(
+        ("softmax", "rmsnorm", "layernorm", "reduction"),
+        ((33, 5000), (3, 4097), (5, 16392), (2, 40001), (3, 70000), (1, 1048577), (300001, 3)),
+    ),
     "cross_entropy": [(33, 5000), (3, 4097), (2, 40001), (3, 200000), (1, 1048577), (70001, 3)],
     "matvec": [(300, 5000), (3, 40001), (70001, 24), (1, 1048577), (129, 16384)],
     "rotary": [(2, 3, 1000), (1, 70001, 1), (3, 1, 4099)],
@@ -795,7 +796,7 @@ def session(options):
 
     nvcc = subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=False)
     ask = ["nvidia-smi", "--query-gpu=driver_version,clocks.sm,temperature.gpu,power.draw"]
-    ask += ["--format=csv,noheader"]
+    ask.append("--format=csv,noheader")
     state = subprocess.run(ask, capture_output=True, text=True, check=False)
     return {
         "device": TORCH.cuda.get_device_name(0), "state": state.stdout.strip(),

@@ -1,11 +1,11 @@
 // /// kernelwright
 // strategy = "row per block: one block reads a row once, maximum online, one rescale for several vectors"
 // tune.THREADS = [256, 512, 128, 1024]
-// tune.UNROLL = [4, 1, 2, 8]
-// tune.LOADS = [0, 1, 2]
+// tune.UNROLL = [1, 2, 4, 8]
+// tune.LOADS = [1, 2, 0]
 // cures = ["memory bandwidth", "repeated reads"]
 // ///
-// LOADS: how memory is read, 0 as usual, 1 so that it leaves the caches first, 2 past the first-level cache.
+// LOADS: 0 as usual, 1 to let what is read leave the caches first, 2 past the first of them.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -25,8 +25,8 @@ constexpr int LANES = 16 / sizeof(T);  // elements of a 16-byte vector
 
 __device__ inline uint4 load(const uint4* p) {
   uint4 v;
-  if (LOADS == 1) return __ldcs(p);
   if (LOADS == 0) return __ldg(p);
+  if (LOADS == 1) return __ldcs(p);
   asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                : "l"(p));

@@ -1,5 +1,5 @@
 # /// kernelwright
-# strategy = "block maximum: one program walks over a row once and keeps one maximum for all lanes, one exponential an element"
+# strategy = "block maximum: a row is read once, one maximum for all lanes of a program"
 # tune.BLOCK = [8192, 4096, 2048]
 # tune.STAGES = [1, 3, 4]
 # tune.num_warps = [8, 4, 16]

@@ -1,5 +1,5 @@
 # /// kernelwright
-# strategy = "row walk: one program walks over a row once, a maximum and a sum online in every lane"
+# strategy = "row walk: a row is read once, maximum and sum online in every lane"
 # tune.BLOCK = [2048, 4096, 8192]
 # tune.STAGES = [1, 3, 4]
 # tune.num_warps = [8, 4, 16]

@@ -137,9 +137,7 @@ __device__ inline Row merged(const float4* part, int count, float inverse, float
   return row_of(shift, mean, __frsqrt_rn(warp_sum(squares) * inverse + eps));
 }
 
-__device__ inline uint4 take(const uint4* p, int at, int end) {
-  return at < end ? __ldcs(p + at) : make_uint4(0, 0, 0, 0);
-}
+__device__ inline uint4 take(const uint4* p, int at, int end) { return at < end ? __ldcs(p + at) : uint4{}; }
 
 // Any row, element by element, read three times.
 __global__ void __launch_bounds__(512)

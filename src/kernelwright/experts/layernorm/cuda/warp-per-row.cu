@@ -158,9 +158,7 @@ __device__ inline void forget(uint4 (&raw)[V]) {
     if (V > 4) asm volatile("" : "+r"(raw[i].x), "+r"(raw[i].y), "+r"(raw[i].z), "+r"(raw[i].w));
 }
 
-__device__ inline uint4 take(const uint4* p, int at, int end) {
-  return at < end ? __ldcs(p + at) : make_uint4(0, 0, 0, 0);
-}
+__device__ inline uint4 take(const uint4* p, int at, int end) { return at < end ? __ldcs(p + at) : uint4{}; }
 
 template <int V>
 __global__ void __maxnreg__(REGISTERS)

@@ -3,11 +3,11 @@
 // tune.THREADS = [256, 128, 512]
 // tune.ROWS = [4, 2, 8, 1]
 // tune.PIECE = [16384, 8192, 4096, 32768]
-// tune.LOADS = [0, 1, 2]
+// tune.LOADS = [2, 1, 0]
 // cures = ["few long rows", "idle multiprocessors"]
 // ///
-// LOADS: how memory is read, 0 as usual, 1 so that it leaves the caches first, 2 past the first-level cache.
 // PIECE: columns that one block takes; a row of no more needs no second launch.
+// LOADS: 0 as usual, 1 to let what is read leave the caches first, 2 past the first of them.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -25,8 +25,8 @@ constexpr int LANES = 16 / sizeof(T);  // elements of a 16-byte vector
 
 __device__ inline uint4 load(const uint4* p) {
   uint4 v;
-  if (LOADS == 1) return __ldcs(p);
   if (LOADS == 0) return __ldg(p);
+  if (LOADS == 1) return __ldcs(p);
   asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                : "l"(p));

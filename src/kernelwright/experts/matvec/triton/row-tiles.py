@@ -1,5 +1,5 @@
 # /// kernelwright
-# strategy = "row tiles: one program takes several rows, a tile of columns at a time, with one piece of the vector for all"
+# strategy = "row tiles: one program takes several rows, a piece of the vector serves all"
 # tune.ROWS = [4, 2, 8, 1]
 # tune.BLOCK = [1024, 2048, 512, 4096]
 # tune.num_warps = [4, 8, 2]

@@ -3,6 +3,7 @@
 // tune.WARPS = [8, 4, 16]
 // tune.UNROLL = [8, 4, 16]
 // tune.RESIDENT = [0, 16, 32, 64]
+// where = ["M >= 32 or N <= 65536"]
 // cures = ["barriers", "launch of many short rows"]
 // ///
 // WARPS: of a block. RESIDENT: warps of a multiprocessor that walk over all rows, 0 for one warp a row.

@@ -1,9 +1,9 @@
 # /// kernelwright
-# strategy = "row tiles: one program adds several rows side by side, a tile of columns at a time"
+# strategy = "row tiles: one program adds several rows side by side"
 # tune.ROWS = [16, 8, 4, 2]
 # tune.BLOCK = [1024, 512, 2048]
 # tune.num_warps = [8, 4, 16]
-# where = ["M >= 32"]
+# where = ["M >= 32 or N <= 65536"]
 # cures = ["short rows", "launch of many programs"]
 # ///
 import triton

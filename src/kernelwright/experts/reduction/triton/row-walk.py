@@ -1,8 +1,8 @@
 # /// kernelwright
-# strategy = "row walk: one program walks over a row in blocks and adds them lane by lane"
+# strategy = "row walk: one program adds the blocks of a row lane by lane"
 # tune.BLOCK = [2048, 4096, 8192, 16384]
 # tune.num_warps = [8, 4, 16]
-# where = ["M >= 32"]
+# where = ["M >= 32 or N <= 65536"]
 # cures = ["memory bandwidth"]
 # ///
 import triton

@@ -144,9 +144,7 @@ __global__ void __launch_bounds__(512) streamed(const T* __restrict__ x, const T
   }
 }
 
-__device__ inline uint4 take(const uint4* p, int at, int end) {
-  return at < end ? __ldcs(p + at) : make_uint4(0, 0, 0, 0);
-}
+__device__ inline uint4 take(const uint4* p, int at, int end) { return at < end ? __ldcs(p + at) : uint4{}; }
 
 namespace cg = cooperative_groups;
 

@@ -4,15 +4,13 @@
 // tune.MOST = [512, 256, 1024]
 // tune.REGISTERS = [64, 80, 128]
 // tune.EARLY = [0, 1]
-// tune.LOADS = [0, 1, 2]
-// tune.STORES = [0, 1]
+// tune.STREAM = [0, 1]
 // where = ["MOST * REGISTERS <= 65536"]
 // cures = ["memory bandwidth"]
 // ///
-// LOADS, STORES: how memory is read and written: 0 as usual, 1 to leave the caches first, 2 past the first of them.
 // VECS: vectors of 16 bytes a thread; the block is as large as the row asks. MOST: threads of the largest block; a
 // longer row gets more vectors a thread, one that 8 cannot hold is read twice. REGISTERS: of a thread.
-// EARLY: 1 to read the weights before the barrier.
+// EARLY: 1 to read the weights before the barrier. STREAM: 1 to let rows leave the caches first.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -28,18 +26,10 @@ namespace {
 using T = DTYPE_T;
 constexpr int LANES = 16 / sizeof(T);  // elements of a 16-byte vector
 
-__device__ inline uint4 load(const uint4* p) {
-  uint4 v;
-  if (LOADS == 1) return __ldcs(p);
-  if (LOADS == 0) return __ldg(p);
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "l"(p));
-  return v;
-}
+__device__ inline uint4 load(const uint4* p) { return STREAM ? __ldcs(p) : __ldg(p); }
 
 __device__ inline void store(uint4* p, const uint4& v) {
-  if (STORES) __stcs(p, v);  // what leaves the caches first
+  if (STREAM) __stcs(p, v);
   else *p = v;
 }
 
@@ -163,9 +153,7 @@ __global__ void __launch_bounds__(512) streamed(const T* __restrict__ x, const T
   }
 }
 
-__device__ inline uint4 take(const uint4* p, int at, int end) {
-  return at < end ? load(p + at) : make_uint4(0, 0, 0, 0);
-}
+__device__ inline uint4 take(const uint4* p, int at, int end) { return at < end ? load(p + at) : uint4{}; }
 
 // BLOCK: threads of a block that the row fills exactly, so that no masks and addresses take registers; or 0.
 template <int V, int BLOCK>

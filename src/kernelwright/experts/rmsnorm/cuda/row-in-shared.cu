@@ -3,12 +3,12 @@
 // tune.VECS = [4, 8, 2]
 // tune.MOST = [512, 256, 1024]
 // tune.CHUNKS = [4, 2, 1, 8]
-// tune.STORES = [0, 1]
+// tune.STREAM = [0, 1]
 // cures = ["long rows", "registers"]
 // ///
-// STORES: how memory is written, 0 as usual, 1 so that it leaves the caches first.
 // VECS: vectors of 16 bytes a thread, as far as MOST threads reach. CHUNKS: of a row. A row that shared memory cannot
 // hold is read twice.
+// STREAM: 1 to let what is written leave the caches first.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -25,7 +25,7 @@ using T = DTYPE_T;
 constexpr int LANES = 16 / sizeof(T);  // elements of a 16-byte vector
 
 __device__ inline void store(uint4* p, const uint4& v) {
-  if (STORES) __stcs(p, v);  // what leaves the caches first
+  if (STREAM) __stcs(p, v);
   else *p = v;
 }
 

@@ -1,5 +1,5 @@
 # /// kernelwright
-# strategy = "resident rows: a few programs a multiprocessor keep their weights and walk over the rows, the next ones loaded in advance"
+# strategy = "resident rows: a few programs a core keep the weights, loads in advance"
 # tune.CORES = "cores"
 # tune.PROGRAMS = [4, 2, 1, 8]
 # tune.STAGES = [2, 1, 3]

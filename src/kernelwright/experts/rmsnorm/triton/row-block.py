@@ -1,5 +1,5 @@
 # /// kernelwright
-# strategy = "row block: one program holds a row; one that it cannot hold is walked over twice"
+# strategy = "row block: one program holds a row; a longer one is walked over twice"
 # tune.HELD = [32768, 16384, 65536]
 # tune.num_warps = [8, 4, 16, 32]
 # cures = ["memory bandwidth"]

@@ -3,12 +3,11 @@
 // tune.THREADS = [256, 128, 512]
 // tune.HEADS = [4, 8, 2, 16]
 // tune.UNROLL = [4, 2, 1]
-// tune.LOADS = [0, 1, 2]
-// tune.STORES = [0, 1]
+// tune.STREAM = [1, 0]
 // cures = ["repeated reads of the angles", "index arithmetic"]
 // ///
-// LOADS, STORES: how memory is read and written: 0 as usual, 1 to leave the caches first, 2 past the first of them.
 // HEADS: heads of all batches that a thread turns. UNROLL: of them at a time.
+// STREAM: 1 to let what is read and written leave the caches first.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -24,18 +23,10 @@ namespace {
 using T = DTYPE_T;
 constexpr int LANES = 16 / sizeof(T);  // elements of a 16-byte vector
 
-__device__ inline uint4 load(const uint4* p) {
-  uint4 v;
-  if (LOADS == 1) return __ldcs(p);
-  if (LOADS == 0) return __ldg(p);
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "l"(p));
-  return v;
-}
+__device__ inline uint4 load(const uint4* p) { return STREAM ? __ldcs(p) : __ldg(p); }
 
 __device__ inline void store(uint4* p, const uint4& v) {
-  if (STORES) __stcs(p, v);  // what leaves the caches first
+  if (STREAM) __stcs(p, v);
   else *p = v;
 }
 

@@ -1,5 +1,5 @@
 # /// kernelwright
-# strategy = "position tiles: one program keeps the angles of a tile of positions and turns it in several heads"
+# strategy = "position tiles: the angles of a tile of positions serve several heads"
 # tune.PLACES = [32, 16, 64]
 # tune.HEADS = [4, 8, 2, 1]
 # tune.num_warps = [8, 4, 2]

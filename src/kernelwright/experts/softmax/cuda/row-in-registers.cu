@@ -1,18 +1,17 @@
 // /// kernelwright
 // strategy = "row in registers: one block a row, read once, one barrier; exponentials are kept, or made again where registers are short"
-// tune.VECS = [4, 2, 8]
+// tune.VECS = [2, 4, 8]
 // tune.MOST = [512, 256, 1024]
 // tune.KEPT = [4, 0, 8]
 // tune.REGISTERS = [64, 48, 80, 128]
-// tune.LOADS = [0, 1, 2]
-// tune.STORES = [0, 1]
+// tune.STREAM = [0, 1]
 // where = ["MOST * REGISTERS <= 65536"]
 // cures = ["memory bandwidth", "barriers"]
 // ///
-// LOADS, STORES: how memory is read and written: 0 as usual, 1 to leave the caches first, 2 past the first of them.
 // VECS: vectors of 16 bytes a thread; the block is as large as the row asks. MOST: threads of the largest block; a
 // longer row gets more vectors a thread, one that 8 cannot hold is read twice. KEPT: vectors a thread up to which
 // exponentials are kept. REGISTERS: of a thread.
+// STREAM: 1 to let what is read and written leave the caches first.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -30,18 +29,10 @@ namespace {
 using T = DTYPE_T;
 constexpr int LANES = 16 / sizeof(T);  // elements of a 16-byte vector
 
-__device__ inline uint4 load(const uint4* p) {
-  uint4 v;
-  if (LOADS == 1) return __ldcs(p);
-  if (LOADS == 0) return __ldg(p);
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "l"(p));
-  return v;
-}
+__device__ inline uint4 load(const uint4* p) { return STREAM ? __ldcs(p) : __ldg(p); }
 
 __device__ inline void store(uint4* p, const uint4& v) {
-  if (STORES) __stcs(p, v);  // what leaves the caches first
+  if (STREAM) __stcs(p, v);
   else *p = v;
 }
 
