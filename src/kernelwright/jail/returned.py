@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 from refusal import Refusal  # type: ignore[import-not-found]
-from tensors import elements  # type: ignore[import-not-found]
+from tensors import elements, pieces  # type: ignore[import-not-found]
 
 TENSOR, PARAMETER, STRIDED = torch.Tensor, torch.nn.Parameter, torch.strided
 _BASE, _STORAGE = torch._C.TensorBase.__dict__, torch._C.StorageBase.__dict__
@@ -235,7 +235,8 @@ def copy(one: Any, output: Output) -> None:
     if 0 in output.shape:
         return
     source = _array(ADDRESS(one), output.shape, STRIDE(one), output.dtype.itemsize)
-    output.array[...] = source
+    for piece in pieces(output.shape, output.dtype.itemsize):
+        output.array[piece] = source[piece]
 
 
 def _array(address: int, shape: Any, strides: Any, size: int) -> Any:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import math
+import random
 from collections.abc import Sequence
 from typing import Any
 
 import torch
+
+LARGE, PIECES = 1 << 18, 64
+"""Bytes from which a copy takes long, and into how many parts it is made then."""
+SHUFFLE = random.SystemRandom().shuffle
 
 
 def elements(shape: Sequence[int], strides: Sequence[int]) -> int:
@@ -14,6 +20,24 @@ def elements(shape: Sequence[int], strides: Sequence[int]) -> int:
     if 0 in shape:
         return 0
     return 1 + sum((extent - 1) * step for extent, step in zip(shape, strides, strict=True))
+
+
+def pieces(shape: Sequence[int], size: int) -> list[Any]:
+    """Indices that together copy a whole tensor, in an order that nobody can know.
+
+    Whoever copies from the front lets work that is still going on stay ahead of it.
+
+    Args:
+        shape: of the tensor.
+        size: bytes of an element.
+    """
+    if math.prod(shape) * size < LARGE:
+        return [...]
+    axis = max(range(len(shape)), key=lambda one: shape[one])
+    step = -(-shape[axis] // PIECES)
+    starts = list(range(0, shape[axis], step))
+    SHUFFLE(starts)
+    return [(slice(None),) * axis + (slice(one, one + step),) for one in starts]
 
 
 class Arenas:

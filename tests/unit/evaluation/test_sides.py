@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from kernelwright.checks.answer import make_answer
 from kernelwright.checks.finding import Rejected
+from kernelwright.evaluation import sides
 from kernelwright.evaluation.clocks import Clocks
 from kernelwright.evaluation.question import Question
 from kernelwright.evaluation.report import Ran
@@ -206,3 +208,10 @@ def test_timed_outputs_are_compared_where_the_question_of_the_workload_is(undeci
         return
     with pytest.raises(Rejected, match="a timed call was wrong"):
         mine._inspect(0, outputs)
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (1, 300_000), (700, 500), (2, 999, 77)])
+def test_a_copy_holds_everything_in_whatever_order_it_was_made(shape):
+    values = np.random.default_rng(0).standard_normal((*shape, 2)).astype(np.float32)[..., 0]
+    made = [sides._copied(values, random.Random(seed)) for seed in range(3)]
+    assert all(np.array_equal(one, values) for one in made)
