@@ -83,10 +83,20 @@ def vectorised(report: str, source: str) -> int:
     lines = source.splitlines()
     found = filter(None, map(_VECTORISED.match, report.splitlines()))
     loops = {(int(place[1]), place[2]) for place in found}
-    # A loop under a pragma is reported at the pragma too.
+    at = {line for line, _ in loops}
+    # A loop under a pragma may be reported at the pragma, at itself, or at both.
     return sum(
-        not lines[line - 1].lstrip().startswith("#") for line, _ in loops if 0 < line <= len(lines)
+        not lines[line - 1].lstrip().startswith("#") or _below(lines, line) not in at
+        for line, _ in loops
+        if 0 < line <= len(lines)
     )
+
+
+def _below(lines: list[str], line: int) -> int:
+    """The first line under that one which is no directive."""
+    while line < len(lines) and lines[line - 1].lstrip().startswith("#"):
+        line += 1
+    return line
 
 
 def _home() -> str:

@@ -10,6 +10,7 @@ from kernelwright.languages.toolchain import Toolchain, base_flags
 from kernelwright.records.candidate import Value
 
 SOURCE = "kernel.cpp"
+REMARKED = "remarks.o"
 _CONFLICT = re.compile(
     r"conflicting (declaration of C function|types for)|ambiguating new decl"
     r"|different exception specifier|exception specification in declaration"
@@ -40,17 +41,21 @@ def job(
         quiet += ["-fmax-errors=20", "-frandom-seed=0", f"-fopt-info-vec-all={REPORT}"]
     else:
         quiet += ["-ferror-limit=20", "-fno-caret-diagnostics"]
-        quiet += [f"-R{kind}=loop-vectorize" for kind in ("pass", "pass-missed")]
     include = ["-include", CONTRACT] if prototype else []
     steps = ["-c", SOURCE, "-o", OBJECT]
     libraries = allowed.CPP.options(needs)
     link = ["-shared", *(["-fopenmp"] if openmp else []), OBJECT, "-o", LIBRARY, *libraries]
     strict = ["-Wl,--build-id=none", "-Wl,-z,defs", "-s"]
+    compiled = (toolchain.path, *told, *defines, *quiet, *include, *steps)
+    told_of = [f"-R{kind}=loop-vectorize" for kind in ("pass", "pass-missed")]
+    # Asked for remarks, Clang writes the places of OpenMP's constructs into the code.
+    remarks = (*compiled[:-1], REMARKED, "-w", *told_of) if toolchain.family == "clang" else ()
     return Job(
         source=source,
         contract=f"#include <cstdint>\n{prototype}\n" if prototype else "",
         commands=(
-            (toolchain.path, *told, *defines, *quiet, *include, *steps),
+            compiled,
+            *([remarks] if remarks else []),
             (toolchain.path, *link, *strict),
         ),
         flags=told,
